@@ -1,0 +1,151 @@
+# shellcheck shell=bash disable=SC2034
+# Shared by all scripts. Exit codes, also used by vm/:
+#   0 pass, 1 test failed, 2 usage or build, 3 infrastructure, 4 kernel splat, 124 timeout
+# A command that fails without being asked about is a broken environment, hence 3.
+set -Eeuo pipefail
+
+PROG=${0##*/}
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/bpf-stacks
+OUT=${OUT:-build}
+case $OUT in
+/*) ;;
+*) OUT=$TOP/$OUT ;;
+esac
+JOBS=${JOBS:-$(nproc)}
+FLAVOUR=${FLAVOUR:-slim}
+TOOLCHAIN=${TOOLCHAIN:-root}
+LINUX=${LINUX:-}
+TREE=$OUT/linux
+PATCHES=$TOP/patches
+
+say() { printf '%s: %s\n' "$PROG" "$*"; }
+warn() { printf '%s: warning: %s\n' "$PROG" "$*" >&2; }
+
+# die CODE MESSAGE...
+die() {
+	local code=$1
+	shift
+	printf '%s: error: %s\n' "$PROG" "$*" >&2
+	exit "$code"
+}
+
+unexpected() {
+	local status=$1 line=$2 cmd=$3
+	printf '%s: error: line %s: "%s" failed with status %s\n' "$PROG" "$line" "$cmd" "$status" >&2
+	exit 3
+}
+trap 'unexpected "$?" "$LINENO" "$BASH_COMMAND"' ERR
+
+in_root() { "$TOP/scripts/in-root" "$@"; }
+
+hash_of() { sha256sum | cut -c1-16; }
+
+# with_lock FILE CMD...: several checkouts share the cache
+with_lock() {
+	local file=$1 fd status=0
+	shift
+	mkdir -p "$(dirname "$file")"
+	exec {fd}>"$file"
+	if ! flock -n "$fd"; then
+		say "waiting for another checkout (${file##*/})" >&2
+		flock "$fd"
+	fi
+	"$@" || status=$?
+	exec {fd}>&-
+	return "$status"
+}
+
+# First archive URI of the machine's own apt configuration.
+apt_mirror() {
+	local uri files
+	if [ -n "${MIRROR:-}" ]; then
+		printf '%s\n' "$MIRROR"
+		return
+	fi
+	mapfile -t files < <(find /etc/apt/sources.list /etc/apt/sources.list.d \
+		-name '*.list' -o -name '*.sources' 2>/dev/null | sort)
+	uri=$(awk '
+		FNR == 1 { deb822 = FILENAME ~ /\.sources$/ }
+		/^[ \t]*#/ { next }
+		!deb822 && $1 == "deb" {
+			sub(/^[ \t]*deb[ \t]+(\[[^]]*\][ \t]*)?/, "")
+			print $1
+		}
+		deb822 && tolower($1) == "uris:" { print $2 }
+	' "${files[@]}" </dev/null |
+		grep -v security | head -n 1) || true
+	[ -n "$uri" ] || die 3 "no Debian mirror in /etc/apt; give one with MIRROR=URL"
+	printf '%s\n' "$uri"
+}
+
+# git that neither the user's configuration nor hooks of a repository can bend
+kgit() {
+	GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 \
+		GIT_COMMITTER_NAME=bpf-stacks GIT_COMMITTER_EMAIL=bpf-stacks@localhost \
+		git -c core.hooksPath=/dev/null -c commit.gpgSign=false -c core.autocrlf=false \
+		-c am.threeWay=false -c am.keepcr=false -c mailinfo.scissors=false \
+		-c apply.whitespace=nowarn -c gc.auto=0 -c advice.detachedHead=false \
+		-c safe.directory='*' "$@"
+}
+
+tree_git() { kgit -C "$TREE" "$@"; }
+
+# The commit that the series starts from. In a worktree of a user's repository
+# it is a ref of that worktree, so that their tags stay as they were.
+tree_base() {
+	tree_git rev-parse -q --verify 'refs/worktree/base^{commit}' 2>/dev/null ||
+		tree_git rev-parse -q --verify 'refs/tags/base^{commit}' ||
+		die 2 "$TREE has no base commit; it was not made by 'make tree'"
+}
+
+# Patch files of the series, in order, relative to patches/
+series_files() {
+	[ -f "$PATCHES/series" ] || die 2 "patches/series is missing"
+	sed -e 's/[[:space:]]*#.*//' -e '/^[[:space:]]*$/d' "$PATCHES/series"
+}
+
+# base_field NAME: a line of patches/BASE
+base_field() {
+	local value
+	value=$(sed -n "s/^$1:[[:space:]]*//p" "$PATCHES/BASE")
+	[ -n "$value" ] || die 2 "patches/BASE has no '$1:'"
+	printf '%s\n' "$value"
+}
+
+# What results depend on: the tools, named by the packages they came from.
+toolchain_id() { "$TOP/scripts/toolchain" id; }
+
+# need_tool PROGRAM PACKAGE: installs it when that is possible
+need_tool() {
+	command -v "$1" >/dev/null && return
+	if [ "$(id -u)" != 0 ]; then
+		die 3 "$1 is missing; as root: apt-get install $2"
+	fi
+	say "installing $2"
+	if ! DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$2" >/dev/null 2>&1; then
+		apt-get update -qq >/dev/null 2>&1 || true
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$2" >/dev/null ||
+			die 3 "cannot install $2; try: apt-get install $2"
+	fi
+	command -v "$1" >/dev/null || die 3 "$1 is still missing after installing $2"
+}
+
+# The topic of a commit is its Topic: trailer. It lives in the tree only: the
+# exported patch has it in its directory's name instead.
+topic_of() { tree_git log -1 --format='%(trailers:key=Topic,valueonly,separator=%x2C)' "$1"; }
+
+# with_topic COMMIT PARENT TOPIC: the same commit on PARENT with that trailer.
+# Works without the work tree, so no file looks changed to make.
+with_topic() {
+	local commit=$1 parent=$2 topic=$3 who
+	who=$(tree_git log -1 --format='%an%n%ae%n%ad%n%cd' --date=raw "$commit")
+	tree_git log -1 --format=%B "$commit" |
+		kgit interpret-trailers --if-exists replace --trailer "Topic: $topic" |
+		GIT_AUTHOR_NAME=$(sed -n 1p <<<"$who") GIT_AUTHOR_EMAIL=$(sed -n 2p <<<"$who") \
+			GIT_AUTHOR_DATE=$(sed -n 3p <<<"$who") GIT_COMMITTER_DATE=$(sed -n 4p <<<"$who") \
+			tree_git commit-tree "$commit^{tree}" -p "$parent" -F -
+}
+
+# write_series DIR: what the tree's commits are as patches/; see scripts/export
+write_series() { "$TOP/scripts/export" --into "$1"; }
