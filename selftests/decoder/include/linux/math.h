@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef SHIM_LINUX_MATH_H
+#define SHIM_LINUX_MATH_H
+
+#define round_up(x, y)	((((x) - 1) | ((typeof(x))(y) - 1)) + 1)
+
+#endif

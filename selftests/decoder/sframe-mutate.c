@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Damage the SFrame sections of real files and give them to the kernel's decoder
+ *
+ * Nothing is compared here, that is KUnit's part: what can go wrong is an access
+ * outside of the section or the table, undefined behaviour, a leak, or a run
+ * without end, and the sanitizers and the guard page see it. Also, each
+ * allocation is made to fail once, and a fatal signal to arrive.
+ *
+ * The same numbers in each run: a failure can be had again.
+ */
+#include "elffile.h"
+#include "guard.h"
+
+#include <linux/err.h>
+#include <linux/prandom.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXIT_FAILED	1
+#define EXIT_USAGE	2
+
+#define SEED		1
+/* Bytes of section to decode for each file, so that large ones take no longer */
+#define WORK		(8 << 20)
+#define MAX_ROUNDS	4000
+#define NR_LOOKUPS	64
+
+struct result {
+	unsigned int	tables;
+	unsigned int	refused[SFRAME_NR_ERRORS];
+};
+
+static struct rnd_state rng;
+
+static u32 below(u32 max)
+{
+	return prandom_u32_state(&rng) % max;
+}
+
+static void look_around(const struct sframe_table *table,
+			const struct sframe_section *section)
+{
+	const struct sframe_text *text = &section->text[below(section->nr_text)];
+	struct sframe_rule rule;
+	unsigned int i;
+
+	sframe_lookup(table, 0, &rule);
+	sframe_lookup(table, U64_MAX, &rule);
+	for (i = 0; i < NR_LOOKUPS; i++)
+		sframe_lookup(table, text->start + below(text->end - text->start + 1),
+			      &rule);
+}
+
+static void try_section(const struct sframe_section *section, struct result *result)
+{
+	struct sframe_table *table;
+	enum sframe_error error;
+
+	table = sframe_table_create(section, GFP_KERNEL, &error);
+	if (IS_ERR(table)) {
+		result->refused[error]++;
+		return;
+	}
+	result->tables++;
+	look_around(table, section);
+	sframe_table_free(table);
+}
+
+/* Values that are more likely than others to meet a missing check */
+static u8 nasty_byte(u8 old)
+{
+	static const u8 bytes[] = { 0, 1, 0x7f, 0x80, 0xfe, 0xff };
+
+	return below(2) ? old ^ 1 << below(8) : bytes[below(sizeof(bytes))];
+}
+
+/* Half of the damage goes to the header and the first functions. */
+static u32 nasty_offset(const struct sframe_section *section)
+{
+	u32 size = section->size;
+
+	return below(2) && size > 64 ? below(64) : below(size);
+}
+
+static void mutate(const struct sframe_section *section, struct result *result)
+{
+	unsigned int nr = 1 + below(4), i;
+	u8 *data = (u8 *)section->data;
+	u32 at[4];
+	u8 old[4];
+
+	for (i = 0; i < nr; i++) {
+		at[i] = nasty_offset(section);
+		old[i] = data[at[i]];
+		data[at[i]] = nasty_byte(old[i]);
+	}
+	try_section(section, result);
+	while (i--)
+		data[at[i]] = old[i];
+}
+
+/* The prefix is moved, for its end to be at the guard page. */
+static void truncate_section(const struct sframe_section *section,
+			     struct result *result)
+{
+	struct sframe_section part = *section;
+	void *data;
+
+	part.size = below(section->size);
+	data = guard_alloc(part.size);
+	if (!data)
+		abort();
+	memcpy(data, section->data, part.size);
+	part.data = data;
+	try_section(&part, result);
+	guard_free(data, part.size);
+}
+
+/* True if each failing allocation is reported as such */
+static bool fail_allocations(const struct sframe_section *section)
+{
+	struct sframe_table *table;
+	int i;
+
+	for (i = 0; ; i++) {
+		shim_fail_alloc = i;
+		table = sframe_table_create(section, GFP_KERNEL, NULL);
+		if (!IS_ERR(table))
+			break;
+		if (PTR_ERR(table) != -ENOMEM) {
+			shim_fail_alloc = -1;
+			return false;
+		}
+	}
+	shim_fail_alloc = -1;
+	sframe_table_free(table);
+	return i > 0;
+}
+
+/* True if it is reported, or if the section is too short for anybody to ask */
+static bool be_killed(const struct sframe_section *section)
+{
+	struct sframe_table *table;
+	enum sframe_error error;
+	bool ok;
+
+	shim_fatal_signal = true;
+	table = sframe_table_create(section, GFP_KERNEL, &error);
+	shim_fatal_signal = false;
+	if (!IS_ERR(table)) {
+		sframe_table_free(table);
+		return section->size < 100000;
+	}
+	ok = PTR_ERR(table) == -EINTR && error == SFRAME_ERR_KILLED;
+	return ok;
+}
+
+static bool test_section(const char *path, const struct sframe_section *section)
+{
+	unsigned int rounds = WORK / (section->size + 1) + 10, i;
+	struct result result = {};
+
+	if (rounds > MAX_ROUNDS)
+		rounds = MAX_ROUNDS;
+	for (i = 0; i < rounds; i++) {
+		mutate(section, &result);
+		if (i % 4 == 0)
+			truncate_section(section, &result);
+	}
+	printf("# %s: %u tables, refused by reason:", path, result.tables);
+	for (i = 0; i < SFRAME_NR_ERRORS; i++)
+		printf(" %u", result.refused[i]);
+	printf("\n");
+	if (!fail_allocations(section)) {
+		printf("# %s: failed allocation not reported\n", path);
+		return false;
+	}
+	if (!be_killed(section)) {
+		printf("# %s: fatal signal not reported\n", path);
+		return false;
+	}
+	return true;
+}
+
+static bool test_file(const char *path)
+{
+	struct elffile file;
+	const char *why;
+	bool ok;
+
+	why = elffile_read(&file, path);
+	if (why) {
+		printf("# %s: %s\n", path, why);
+		return false;
+	}
+	prandom_seed_state(&rng, SEED);
+	ok = test_section(path, &file.section);
+	elffile_free(&file);
+	return ok;
+}
+
+int main(int argc, char **argv)
+{
+	int i, failed = 0;
+
+	if (argc < 2) {
+		fprintf(stderr, "usage: %s file...\n", argv[0]);
+		return EXIT_USAGE;
+	}
+	printf("KTAP version 1\n1..%d\n", argc - 1);
+	for (i = 1; i < argc; i++) {
+		bool ok = test_file(argv[i]);
+
+		printf("%sok %d %s\n", ok ? "" : "not ", i, basename(argv[i]));
+		fflush(stdout);
+		failed |= !ok;
+	}
+	return failed ? EXIT_FAILED : 0;
+}
