@@ -28,8 +28,8 @@ struct ktap {
 struct line {
 	long number;
 	char *name;
-	char *directive;	/* "SKIP", "XFAIL", ... or NULL */
-	char *reason;
+	const char *directive;	/* "SKIP", "XFAIL", ... or NULL */
+	const char *reason;
 	bool ok;
 };
 
@@ -71,27 +71,9 @@ static void plan(struct ktap *k, int indent, long count, char *rest)
 	if (l->plan >= 0)
 		results_error(k->r, "two plans");
 	l->plan = count;
-	skip = strstr(rest, "# SKIP");
+	skip = strstr(rest, "# SKIP ");
 	if (!count && k->depth == 1 && skip)
-		results_add(k->r, "all", SKIPPED, skip + strlen("# SKIP"));
-}
-
-/* Cuts "name # DIRECTIVE reason" at the first '#' that is not escaped. */
-static void split_directive(struct line *line)
-{
-	char *p = line->name;
-
-	line->directive = NULL;
-	line->reason = NULL;
-	while ((p = strchr(p, '#')) && (p > line->name && p[-1] == '\\'))
-		p++;
-	if (!p)
-		return;
-	*p++ = '\0';
-	line->directive = p + strspn(p, " ");
-	p = line->directive + strcspn(line->directive, " :");
-	line->reason = p + strspn(p, " :");
-	*p = '\0';
+		results_add(k->r, "all", SKIPPED, skip + strlen("# SKIP "));
 }
 
 static void trim_end(char *s)
@@ -100,6 +82,42 @@ static void trim_end(char *s)
 
 	while (len && isspace((unsigned char)s[len - 1]))
 		s[--len] = '\0';
+}
+
+/* Cuts at the first '#' that is not escaped and returns what is behind it, or NULL. */
+static char *cut_comment(char *text)
+{
+	char *to = text;
+
+	for (; *text && *text != '#'; text++) {
+		if (text[0] == '\\' && (text[1] == '#' || text[1] == '\\'))
+			text++;
+		*to++ = *text;
+	}
+	if (!*text) {
+		*to = '\0';
+		return NULL;
+	}
+	*to = '\0';
+	return text + 1 + strspn(text + 1, " ");
+}
+
+/* "DIRECTIVE reason"; any other comment is as good as a reason. */
+static void parse_directive(struct line *line, char *comment)
+{
+	static const char *const known[] = { "SKIP", "XFAIL", "TODO", "TIMEOUT", "ERROR" };
+
+	line->directive = NULL;
+	line->reason = comment;
+	for (size_t i = 0; comment && i < sizeof(known) / sizeof(known[0]); i++) {
+		size_t len = strlen(known[i]);
+
+		if (strncasecmp(comment, known[i], len) || isalnum((unsigned char)comment[len]))
+			continue;
+		line->directive = known[i];
+		line->reason = comment + len + strspn(comment + len, " :");
+		return;
+	}
 }
 
 /* "ok N [- ]name" and "not ok N [- ]name" */
@@ -120,7 +138,7 @@ static bool parse_result(char *text, struct line *line)
 	if (end[0] == '-' && (end[1] == ' ' || !end[1]))
 		end++;
 	line->name = end + strspn(end, " ");
-	split_directive(line);
+	parse_directive(line, cut_comment(line->name));
 	trim_end(line->name);
 	return true;
 }
@@ -129,10 +147,25 @@ static enum verdict line_verdict(const struct line *line)
 {
 	if (!line->ok)
 		return FAILED;
-	if (line->directive && (!strcasecmp(line->directive, "SKIP") ||
-				!strcasecmp(line->directive, "XFAIL")))
+	if (line->directive && (!strcmp(line->directive, "SKIP") ||
+				!strcmp(line->directive, "XFAIL")))
 		return SKIPPED;
 	return PASSED;
+}
+
+static void add_leaf(struct results *r, const struct line *line)
+{
+	enum verdict verdict = line_verdict(line);
+	char *reason;
+
+	if (verdict != SKIPPED) {
+		results_add(r, line->name, verdict, line->reason);
+		return;
+	}
+	reason = format_string("%s%s", strcmp(line->directive, "XFAIL") ? "" : "expected failure: ",
+			       line->reason && *line->reason ? line->reason : "no reason given");
+	results_add(r, line->name, verdict, reason);
+	free(reason);
 }
 
 static void add_line(struct ktap *k, const struct line *line, size_t children)
@@ -144,7 +177,7 @@ static void add_line(struct ktap *k, const struct line *line, size_t children)
 	results_prefix(k->r, children, line->name);
 	/* A parent counts by its children, unless it says otherwise than they. */
 	if (!parent || (verdict == FAILED && !failed))
-		results_add(k->r, line->name, verdict, line->reason);
+		add_leaf(k->r, line);
 	else if (verdict != FAILED && failed)
 		results_add(k->r, line->name, FAILED, "is ok although a part of it is not");
 }

@@ -8,7 +8,7 @@
  * what it prints goes to DIR/console.log. The records of the guest (record.h)
  * are appended by QEMU to DIR/status.raw and are followed here only to see
  * progress; the verdict is report's. Limits are in seconds:
- *   BOOT   from the start to the first record
+ *   BOOT   from the start to the first record, and from the last one to the end
  *   IDLE   between two records; init sends heartbeats
  *   TOTAL  for everything
  * A guest over a limit is asked for the stacks of its tasks and CPUs before it
@@ -38,7 +38,6 @@
 
 #define CONSOLE_LIMIT (256L << 20)
 #define POLL_MS 100
-#define SHUTDOWN_MS 60000L
 /* Time for the answers to sysrq and NMI: as long as output comes, within bounds. */
 #define QUIET_MS 3000L
 #define ANSWER_MS 30000L
@@ -253,7 +252,7 @@ static bool out_of_time(struct vm *vm)
 		return true;
 	}
 	if (vm->final_at)
-		return over(vm, vm->final_at, SHUTDOWN_MS, "shutdown-timeout");
+		return over(vm, vm->final_at, vm->boot_ms, "shutdown-timeout");
 	if (!vm->booted)
 		return over(vm, vm->start, vm->boot_ms, "boot-timeout");
 	return over(vm, vm->last_record, vm->idle_ms, "idle-timeout") ||

@@ -518,12 +518,12 @@ static bool watch_child(struct outcome *o, pid_t child, long end, int in, int lo
 	return ended;
 }
 
-/* Stacks of running and blocked tasks, for whoever must explain the timeout. */
+/* Stacks of the CPUs and of all tasks, for whoever must explain the timeout. */
 static void show_timeout(const struct job *job)
 {
 	kmsg("<4>vm: test %s is over its time, stacks follow\n", job->name);
 	write_file("/proc/sysrq-trigger", "l");
-	write_file("/proc/sysrq-trigger", "w");
+	write_file("/proc/sysrq-trigger", "t");
 }
 
 static void set_outcome(struct outcome *o, bool ended, int status)
