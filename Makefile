@@ -1,0 +1,32 @@
+# Entry points; each calls one script, which says what it does. See README.md.
+#
+# make ends with its own status 2 whatever went wrong. The last line of a target
+# has the real one, and the scripts, called directly, return it.
+
+export LINUX TOOLCHAIN ACCEL JOBS OUT FLAVOUR T FORCE SUITES MIRROR TESTS CHECK_FLAVOURS
+V := scripts/verdict
+
+help:
+	@scripts/help
+
+check:
+	@$V check scripts/check
+tree:
+	@$V tree sh -c 'scripts/toolchain && scripts/tree'
+export:
+	@$V export scripts/export
+kernel:
+	@$V kernel sh -c 'scripts/toolchain && scripts/tree && scripts/kernel'
+test:
+	@$V test scripts/test
+shell:
+	@$V shell scripts/shell
+check-series:
+	@$V check-series scripts/check-series
+clean:
+	@$V clean scripts/clean
+distclean:
+	@$V distclean scripts/clean all
+
+.PHONY: help check tree export kernel test shell check-series clean distclean
+.NOTPARALLEL:
