@@ -348,6 +348,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: supervise DIR BOOT IDLE TOTAL -- QEMU ARGS...\n");
 		return 2;
 	}
+	/* vm/run may be killed alone. */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	vm.dir = argv[1];
 	vm.boot_ms = seconds(argv[2]);
 	vm.idle_ms = seconds(argv[3]);
