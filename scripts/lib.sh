@@ -131,6 +131,27 @@ need_tool() {
 	command -v "$1" >/dev/null || die 3 "$1 is still missing after installing $2"
 }
 
+# with_progress NAME LOG CMD...: a line now and then instead of thousands, which
+# the log has
+with_progress() {
+	local name=$1 log=$2 status=0 pid begin=$SECONDS last=$SECONDS count
+	shift 2
+	"$@" >"$log" 2>&1 &
+	pid=$!
+	# Its children, too: bwrap ends them when it goes.
+	trap 'pkill -P "$pid" 2>/dev/null || true; kill "$pid" 2>/dev/null || true' EXIT
+	while kill -0 "$pid" 2>/dev/null; do
+		sleep 0.5
+		[ $((SECONDS - last)) -ge 20 ] || continue
+		last=$SECONDS
+		count=$(grep -cE '^  [A-Z]' "$log" || true)
+		say "$name: $count steps, $((SECONDS - begin)) s: $(tail -n 1 "$log" | cut -c1-70)"
+	done
+	wait "$pid" || status=$?
+	trap - EXIT
+	return "$status"
+}
+
 # The topic of a commit is its Topic: trailer. It lives in the tree only: the
 # exported patch has it in its directory's name instead.
 topic_of() { tree_git log -1 --format='%(trailers:key=Topic,valueonly,separator=%x2C)' "$1"; }
