@@ -307,6 +307,7 @@ struct progs {
 	char **ids;
 	size_t count;
 	size_t subs;	/* first result of the subtests whose test is still to come */
+	const char *skip;	/* reason printed before the line of a skipped test */
 	bool summary;
 	long ok, ok_sub, fail, fail_sub;
 };
@@ -339,7 +340,7 @@ static void progs_result(struct progs *p, const struct progs_line *l)
 	enum verdict verdict = !strcmp(l->word, "OK") ? PASSED :
 			       !strcmp(l->word, "FAIL") ? FAILED : SKIPPED;
 	const char *reason = verdict != SKIPPED ? NULL :
-			     l->note ? l->note : "test_progs gives no reason";
+			     l->note ? l->note : p->skip ? p->skip : "no reason given";
 	bool parent = p->r->count > p->subs;
 
 	if (seen_before(p, l->id))
@@ -351,6 +352,7 @@ static void progs_result(struct progs *p, const struct progs_line *l)
 		results_add(p->r, l->name, verdict, reason);
 	if (!l->sub)
 		p->subs = p->r->count;
+	p->skip = NULL;
 }
 
 static void progs_summary(struct progs *p, const char *line)
@@ -382,6 +384,8 @@ void test_progs_parse(struct results *r, char *text)
 			progs_summary(&p, line);
 		else if (parse_progs_line(line, &l))
 			progs_result(&p, &l);
+		else if (strstr(line, ":SKIP:"))
+			p.skip = strstr(line, ":SKIP:") + strlen(":SKIP:");
 	}
 	if (!p.summary)
 		results_error(r, "no summary in the output");

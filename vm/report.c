@@ -8,6 +8,7 @@
  *   jobs            what was to be run, as written by vm/run
  *   status.raw      records of the guest, see record.h
  *   supervise.txt   what became of QEMU, see supervise.c
+ *   times           how long each test took by the host's clock
  *   splats.tsv      output of scan, and scan.status, its exit status
  *   tests/NAME.log  output of each test
  *   metadata        lines "NAME=VALUE", copied to the JSON
@@ -64,7 +65,7 @@ struct run {
 	char *channel_error;	/* why the records are not to be trusted */
 	char *guest_error;	/* what init said */
 	/* Host. */
-	char *outcome, *detail, *metadata;
+	char *outcome, *detail, *metadata, *times;
 	long truncated, seconds;
 	int scan_status;
 	char *splats;		/* lines of splats.tsv */
@@ -278,6 +279,7 @@ static void load_host(struct run *run)
 	char *text = load_text(run->dir, "supervise.txt"), *number;
 
 	run->metadata = load_text(run->dir, "metadata");
+	run->times = load_text(run->dir, "times");
 	run->outcome = value_of(text, "outcome");
 	run->detail = value_of(text, "detail");
 	number = value_of(text, "truncated");
@@ -481,6 +483,29 @@ static bool judge_machine(struct run *run)
 	return false;
 }
 
+/*
+ * Returns true if the guest says that the test took much longer than the host
+ * saw: then its clock is wrong, and a timeout says nothing about the test.
+ */
+static bool clock_ran_away(const struct run *run, const struct test *t)
+{
+	char *ms = value_of(run->times, t->name);
+	bool away = *ms && t->ms > 10000 && t->ms / 2 > atol(ms);
+
+	free(ms);
+	return away;
+}
+
+static bool judge_clock(struct run *run)
+{
+	for (size_t i = 0; i < run->count; i++)
+		if (run->tests[i].timed_out && clock_ran_away(run, &run->tests[i]))
+			return set_status(run, ST_INFRA, "clock",
+					  format_string("the guest's clock ran away in %s",
+							run->tests[i].name));
+	return false;
+}
+
 /* The gravest comes first: it explains what comes after it. */
 static void judge(struct run *run)
 {
@@ -488,7 +513,7 @@ static void judge(struct run *run)
 
 	for (size_t i = 0; i < run->count; i++)
 		judge_test(run, &run->tests[i]);
-	if (judge_splats(run) || judge_machine(run))
+	if (judge_splats(run) || judge_machine(run) || judge_clock(run))
 		return;
 	for (size_t i = 0; i < run->count; i++)
 		if (run->tests[i].timed_out) {

@@ -19,6 +19,7 @@
  *   mark        size of the console when the guest was interfered with, or -1
  *   truncated   bytes of the console that were over the limit and not kept
  *   seconds     duration
+ * and DIR/times a line "NAME=MILLISECONDS" for each test, by the host's clock.
  * Exits 0 when QEMU was run, whatever became of it, and 3 when it could not be.
  */
 #include <errno.h>
@@ -54,7 +55,8 @@ struct vm {
 	long console_size, console_lost, mark;
 	long start, last_output, last_record, final_at;
 	/* Follows status.raw. */
-	int status;
+	int status, times;
+	long test_start;
 	char line[RECORD_MAX + 1];
 	size_t line_len;
 	unsigned int seq;
@@ -180,6 +182,17 @@ static void show_progress(const char *body)
 		fprintf(stderr, "  guest: %s\n", body);
 }
 
+/* A guest whose clock is wrong gives wrong timeouts; report compares. */
+static void note_time(struct vm *vm, const char *body)
+{
+	char name[RECORD_MAX];
+
+	if (!strncmp(body, "start ", 6))
+		vm->test_start = vm->last_record;
+	else if (sscanf(body, "end %s", name) == 1)
+		dprintf(vm->times, "%s=%ld\n", name, vm->last_record - vm->test_start);
+}
+
 static void follow_record(struct vm *vm)
 {
 	char *body = record_check(vm->line, vm->seq + 1);
@@ -190,6 +203,7 @@ static void follow_record(struct vm *vm)
 	vm->seq++;
 	vm->last_record = now_ms();
 	vm->booted = true;
+	note_time(vm, body);
 	show_progress(body);
 	if (!strncmp(body, "stuck ", 6))
 		vm->stuck = true;
@@ -361,6 +375,7 @@ int main(int argc, char **argv)
 
 	vm.console = create_file(vm.dir, "console.log");
 	vm.status = create_file(vm.dir, "status.raw");
+	vm.times = create_file(vm.dir, "times");
 	start_qemu(&vm, argv + 6);
 	watch(&vm);
 	kill_qemu(&vm);
