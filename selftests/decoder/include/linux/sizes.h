@@ -2,7 +2,8 @@
 #ifndef SHIM_LINUX_SIZES_H
 #define SHIM_LINUX_SIZES_H
 
-#define SZ_1G	0x40000000
+#define SZ_4M	0x00400000
+#define SZ_128M	0x08000000
 #define SZ_4G	0x100000000ULL
 
 #endif
