@@ -63,8 +63,10 @@ apt_mirror() {
 		printf '%s\n' "$MIRROR"
 		return
 	fi
-	mapfile -t files < <(find /etc/apt/sources.list /etc/apt/sources.list.d \
-		-name '*.list' -o -name '*.sources' 2>/dev/null | sort)
+	mapfile -t files < <({
+		find /etc/apt/sources.list /etc/apt/sources.list.d \
+			-name '*.list' -o -name '*.sources' 2>/dev/null || true
+	} | sort)
 	uri=$(awk '
 		FNR == 1 { deb822 = FILENAME ~ /\.sources$/ }
 		/^[ \t]*#/ { next }
@@ -73,7 +75,7 @@ apt_mirror() {
 			print $1
 		}
 		deb822 && tolower($1) == "uris:" { print $2 }
-	' "${files[@]}" </dev/null |
+	' "${files[@]}" </dev/null 2>/dev/null |
 		grep -v security | head -n 1) || true
 	[ -n "$uri" ] || die 3 "no Debian mirror in /etc/apt; give one with MIRROR=URL"
 	printf '%s\n' "$uri"
