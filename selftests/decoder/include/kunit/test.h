@@ -43,6 +43,7 @@ int main(void)					\
 extern int shim_kunit_dummy
 
 #define KUNIT_CASE(fn)			{ .run_case = fn, .name = #fn }
+#define KUNIT_CASE_SLOW(fn)		KUNIT_CASE(fn)
 #define KUNIT_CASE_PARAM(fn, gen)	\
 	{ .run_case = fn, .name = #fn, .generate_params = gen }
 
