@@ -3,12 +3,14 @@
 # make ends with its own status 2 whatever went wrong. The last line of a target
 # has the real one, and the scripts, called directly, return it.
 
-export LINUX TOOLCHAIN ACCEL JOBS OUT FLAVOUR T FORCE SUITES MIRROR TESTS CHECK_FLAVOURS
+export LINUX TOOLCHAIN ACCEL JOBS OUT FLAVOUR T FORCE SUITES MIRROR TESTS CHECK_FLAVOURS SIZE
 V := scripts/verdict
 
 help:
 	@scripts/help
 
+run:
+	@$V run scripts/run
 check:
 	@$V check scripts/check
 tree:
@@ -28,5 +30,5 @@ clean:
 distclean:
 	@$V distclean scripts/clean all
 
-.PHONY: help check tree export kernel test shell check-series clean distclean
+.PHONY: help run check tree export kernel test shell check-series clean distclean
 .NOTPARALLEL:
