@@ -3,7 +3,7 @@
 # make ends with its own status 2 whatever went wrong. The last line of a target
 # has the real one, and the scripts, called directly, return it.
 
-export LINUX TOOLCHAIN ACCEL JOBS OUT FLAVOUR T FORCE SUITES MIRROR TESTS CHECK_FLAVOURS SIZE
+export LINUX TOOLCHAIN ACCEL JOBS OUT FLAVOUR T FORCE SUITES MIRROR TESTS CHECK_FLAVOURS LONG_FLAVOURS FUZZ_RUNS SIZE
 V := scripts/verdict
 
 help:
@@ -13,6 +13,8 @@ run:
 	@$V run scripts/run
 check:
 	@$V check scripts/check
+check-long:
+	@$V check-long scripts/check-long
 tree:
 	@$V tree sh -c 'scripts/toolchain && scripts/tree'
 export:
@@ -30,5 +32,5 @@ clean:
 distclean:
 	@$V distclean scripts/clean all
 
-.PHONY: help run check tree export kernel test shell check-series clean distclean
+.PHONY: help run check check-long tree export kernel test shell check-series clean distclean
 .NOTPARALLEL:

@@ -173,6 +173,10 @@ with_topic() {
 # write_series DIR: what the tree's commits are as patches/; see scripts/export
 write_series() { "$TOP/scripts/export" --into "$1"; }
 
+# plan_needs PLAN...: the scripts that build what their tests run, from the lines
+# "#NEEDS# SCRIPT...", relative to TOP
+plan_needs() { sed -n 's/^#NEEDS# //p' "$@" | tr -s ' ' '\n' | sort -u; }
+
 # unhide DIR: Debian's .gitignore hides every file of a Linux tree from git, so
 # a new source file would not be seen by "git add" or "git status".
 unhide() { sed -i -e '/^\/\*$/d' -e '/^!\/debian\/$/d' "$1/.gitignore"; }
