@@ -9,11 +9,11 @@
  *
  * The same numbers in each run: a failure can be had again.
  */
+#include "damage.h"
 #include "elffile.h"
 #include "guard.h"
 
 #include <linux/err.h>
-#include <linux/prandom.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <errno.h>
@@ -36,13 +36,7 @@ struct result {
 	unsigned int	refused[SFRAME_NR_ERRORS];
 };
 
-static struct rnd_state rng;
 static unsigned int nr_killed;
-
-static u32 below(u32 max)
-{
-	return prandom_u32_state(&rng) % max;
-}
 
 static void look_around(const struct sframe_table *table,
 			const struct sframe_section *section)
@@ -71,14 +65,6 @@ static void try_section(const struct sframe_section *section, struct result *res
 	result->tables++;
 	look_around(table, section);
 	sframe_table_free(table);
-}
-
-/* Values that are more likely than others to meet a missing check */
-static u8 nasty_byte(u8 old)
-{
-	static const u8 bytes[] = { 0, 1, 0x7f, 0x80, 0xfe, 0xff };
-
-	return below(2) ? old ^ 1 << below(8) : bytes[below(sizeof(bytes))];
 }
 
 /* Half of the damage goes to the header and the first functions. */
@@ -202,7 +188,7 @@ static bool test_file(const char *path)
 		printf("# %s: %s\n", path, why);
 		return false;
 	}
-	prandom_seed_state(&rng, SEED);
+	damage_seed(SEED);
 	ok = test_section(path, &file.section);
 	elffile_free(&file);
 	return ok;

@@ -5,33 +5,41 @@
  */
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
 int shim_fail_alloc = -1;
 bool shim_fatal_signal;
+size_t shim_live;
 
 static bool shim_alloc_fails(void)
 {
 	return shim_fail_alloc >= 0 && shim_fail_alloc-- == 0;
 }
 
-/* Fresh memory is poisoned: a table must not depend on what was there. */
+/*
+ * Fresh memory is poisoned: a table must not depend on what was there. With ASAN
+ * a block's usable size is what was asked for.
+ */
 void *shim_alloc(void *old, size_t size, bool zero)
 {
+	size_t old_size = malloc_usable_size(old);
 	void *p;
 
 	if (shim_alloc_fails())
 		return NULL;
-	if (old)
-		return realloc(old, size);
-	p = malloc(size);
-	if (p)
+	p = realloc(old, size);
+	if (!p)
+		return NULL;
+	shim_live += malloc_usable_size(p) - old_size;
+	if (!old)
 		memset(p, zero ? 0 : 0xa5, size);
 	return p;
 }
 
 void kvfree(const void *p)
 {
+	shim_live -= malloc_usable_size((void *)p);
 	free((void *)p);
 }

@@ -8,6 +8,8 @@
 
 /* Count down to a failure that a test wants; negative: none. */
 extern int shim_fail_alloc;
+/* Bytes that are allocated. Exact with ASAN. */
+extern size_t shim_live;
 
 void *shim_alloc(void *old, size_t size, bool zero);
 void kvfree(const void *p);

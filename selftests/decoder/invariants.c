@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "invariants.h"
+#include "format.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define RULE_SIZE	sizeof(struct sframe_rule)
+#define MAX_RULES	65532
+#define TABLE_EXTRA	32	/* what a section with one or two functions is too small for */
+#define POISON		0x6b
+
+/* As documented in <linux/sframe.h> */
+static const int errnos[SFRAME_NR_ERRORS] = {
+	[SFRAME_ERR_NO_MEMORY] = -ENOMEM,
+	[SFRAME_ERR_KILLED] = -EINTR,
+	[SFRAME_ERR_MAGIC] = -ENOEXEC,
+	[SFRAME_ERR_ENDIAN] = -EOPNOTSUPP,
+	[SFRAME_ERR_VERSION] = -EOPNOTSUPP,
+	[SFRAME_ERR_ABI] = -EOPNOTSUPP,
+	[SFRAME_ERR_FLAGS] = -EOPNOTSUPP,
+	[SFRAME_ERR_FIXED] = -EOPNOTSUPP,
+	[SFRAME_ERR_EMPTY] = -ENODATA,
+	[SFRAME_ERR_TOO_BIG] = -E2BIG,
+	[SFRAME_ERR_SPREAD] = -EFBIG,
+	[SFRAME_ERR_RULES] = -EOVERFLOW,
+	[SFRAME_ERR_LAYOUT ... SFRAME_ERR_WORDS] = -EINVAL,
+};
+
+/* Less than twice the section, plus 32 bytes and 24 for each distinct rule */
+static bool size_ok(const struct sframe_section *section, size_t size)
+{
+	struct format format;
+	struct format_func func;
+	u64 nr_rows = 0;
+	u32 i;
+
+	if (!format_open(&format, section))
+		return false;
+	for (i = 0; i < format.nr_funcs; i++) {
+		if (!format_func(&format, i, &func))
+			return false;
+		if (format_func_kind(&func) == SFRAME_RULE)
+			nr_rows += func.nr_rows;
+	}
+	if (nr_rows > MAX_RULES)
+		nr_rows = MAX_RULES;
+	return size < 2 * section->size + TABLE_EXTRA + nr_rows * RULE_SIZE;
+}
+
+const char *invariants_create(const struct sframe_section *section,
+			      const struct sframe_table *table,
+			      enum sframe_error error, size_t live)
+{
+	if ((unsigned int)error >= SFRAME_NR_ERRORS)
+		return "the error is none of the known ones";
+	if (IS_ERR(table) != (error != SFRAME_OK))
+		return "an error and a table, or neither";
+	if (IS_ERR(table)) {
+		if (PTR_ERR(table) != errnos[error])
+			return "another errno than documented";
+		return live ? "memory is left after an error" : NULL;
+	}
+	if (!table)
+		return "no table and no error";
+	if (live != sframe_table_size(table))
+		return "the table takes other memory than it says";
+	if (!size_ok(section, live))
+		return "the table is larger than documented";
+	return NULL;
+}
+
+static bool in_text(const struct sframe_section *section, u64 vaddr)
+{
+	unsigned int i;
+
+	for (i = 0; i < section->nr_text; i++) {
+		if (vaddr >= section->text[i].start && vaddr < section->text[i].end)
+			return true;
+	}
+	return false;
+}
+
+static bool value_ok(const struct sframe_value *value)
+{
+	if (value->base > SFRAME_BASE_CFA || value->deref > 1 || value->pad)
+		return false;
+	return value->base == SFRAME_BASE_REG ? value->reg < 16 : !value->reg;
+}
+
+static bool rule_ok(const struct sframe_rule *rule)
+{
+	if (!value_ok(&rule->cfa) || !value_ok(&rule->ra) || !value_ok(&rule->fp))
+		return false;
+	return rule->cfa.base != SFRAME_BASE_CFA &&
+	       (rule->ra.base != SFRAME_BASE_CFA || rule->ra.deref);
+}
+
+/* A lookup that finds no rule leaves the memory for it alone: all 0x6b */
+static enum sframe_kind lookup(const struct sframe_table *table, u64 vaddr,
+			       struct sframe_rule *rule)
+{
+	memset(rule, POISON, sizeof(*rule));
+	return sframe_lookup(table, vaddr, rule);
+}
+
+static bool finds(const struct sframe_table *table, u64 vaddr,
+		  enum sframe_kind kind, const struct sframe_rule *rule)
+{
+	struct sframe_rule found, poison;
+
+	memset(&poison, POISON, sizeof(poison));
+	return lookup(table, vaddr, &found) == kind &&
+	       !memcmp(&found, kind == SFRAME_RULE ? rule : &poison, sizeof(found));
+}
+
+const char *invariants_lookup(const struct sframe_section *section,
+			      const struct sframe_table *table, u64 vaddr)
+{
+	struct sframe_rule rule;
+	enum sframe_kind kind = lookup(table, vaddr, &rule);
+
+	if ((unsigned int)kind > SFRAME_RULE)
+		return "a lookup finds what is no kind";
+	if (!finds(table, vaddr, kind, &rule))
+		return "two lookups of an address differ";
+	if (kind == SFRAME_RULE && !rule_ok(&rule))
+		return "a rule has a value out of range";
+	if (kind != SFRAME_NOT_FOUND && !in_text(section, vaddr))
+		return "something is found outside of the text";
+	return NULL;
+}
+
+/* [@first, @last] of the function, in its last block, too, if it repeats one */
+static bool finds_in(const struct sframe_table *table, const struct format_func *func,
+		     u32 rep, u32 first, u32 last, enum sframe_kind kind,
+		     const struct sframe_rule *rule)
+{
+	u32 block = rep ? (func->size - 1) / rep * rep : 0;
+
+	if (first >= func->size)
+		return true;
+	if (last >= func->size)
+		last = func->size - 1;
+	if (!finds(table, func->start + first, kind, rule) ||
+	    !finds(table, func->start + last, kind, rule))
+		return false;
+	if (!block || first >= func->size - block)
+		return true;
+	return finds(table, func->start + block + first, kind, rule);
+}
+
+/* The row's answer holds up to the start of the next one. */
+static const char *check_rows(const struct format *format, const struct sframe_table *table,
+			      const struct format_func *func)
+{
+	u32 rep = func->info & 0x10 ? func->rep : 0;
+	u32 end = rep ? rep : func->size;
+	u32 off = format_first_row(func), i, first = 0;
+	enum sframe_kind kind = SFRAME_NOT_FOUND;
+	struct sframe_rule rule;
+	struct format_row row;
+
+	for (i = 0; i < func->nr_rows; i++) {
+		if (!format_row(format, func, &off, &row))
+			return "a table with a row outside of the section";
+		if (i && row.start <= first)
+			return "a table with rows that are not in order";
+		if (row.start > first &&
+		    !finds_in(table, func, rep, first, row.start - 1, kind, &rule))
+			return "a lookup differs from the section's row";
+		if (!format_rule(func, &row, &rule, &kind))
+			return "a table with a row that is no rule";
+		first = row.start;
+	}
+	if (first < end && !finds_in(table, func, rep, first, end - 1, kind, &rule))
+		return "a lookup differs from the section's last row";
+	return NULL;
+}
+
+static const char *check_func(const struct format *format, const struct sframe_table *table,
+			      const struct format_func *func)
+{
+	enum sframe_kind kind = format_func_kind(func);
+
+	if (!func->size)
+		return NULL;
+	if (kind == SFRAME_RULE)
+		return check_rows(format, table, func);
+	if (!finds(table, func->start, kind, NULL) ||
+	    !finds(table, func->start + func->size - 1, kind, NULL))
+		return "a lookup differs from the section's function";
+	return NULL;
+}
+
+static bool gap_ok(const struct sframe_table *table, u64 start, u64 end)
+{
+	return start == end || (finds(table, start, SFRAME_NOT_FOUND, NULL) &&
+				finds(table, end - 1, SFRAME_NOT_FOUND, NULL));
+}
+
+const char *invariants_rows(const struct sframe_section *section,
+			    const struct sframe_table *table, u32 max)
+{
+	struct format format;
+	struct format_func func;
+	u64 end = 0;
+	u32 step, i;
+
+	if (!format_open(&format, section))
+		return "a table for a section whose header is bad";
+	step = format.rows_len / 4 / max + 1;
+	for (i = 0; i < format.nr_funcs; i++) {
+		const char *err = NULL;
+
+		if (!format_func(&format, i, &func))
+			return "a table with attributes outside of the section";
+		if (func.size && (func.start < end || !gap_ok(table, end, func.start)))
+			return "something is found in a gap, or functions overlap";
+		if (i % step == 0)
+			err = check_func(&format, table, &func);
+		if (err)
+			return err;
+		if (func.size)
+			end = func.start + func.size;
+	}
+	if (!finds(table, end, SFRAME_NOT_FOUND, NULL) ||
+	    !finds(table, U64_MAX, SFRAME_NOT_FOUND, NULL))
+		return "something is found behind the last function";
+	return NULL;
+}
