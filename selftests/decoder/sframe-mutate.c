@@ -2,18 +2,18 @@
 /*
  * Damage the SFrame sections of real files and give them to the kernel's decoder
  *
- * Nothing is compared here, that is KUnit's part: what can go wrong is an access
- * outside of the section or the table, undefined behaviour, a leak, or a run
- * without end, and the sanitizers and the guard page see it. Also, each
- * allocation is made to fail once, and a fatal signal to arrive.
+ * What can go wrong is an access outside of the section or the table, undefined
+ * behaviour, a leak, or a run without end, and the sanitizers and the guard page
+ * see it; and a table that is not what the section says, which invariants.c sees.
+ * Also, each allocation is made to fail once, and a fatal signal to arrive.
  *
  * The same numbers in each run: a failure can be had again.
  */
 #include "damage.h"
 #include "elffile.h"
 #include "guard.h"
+#include "invariants.h"
 
-#include <linux/err.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <errno.h>
@@ -30,41 +30,48 @@
 #define WORK		(8 << 20)
 #define MAX_ROUNDS	4000
 #define NR_LOOKUPS	64
+#define MAX_ROWS	256
 
 struct result {
 	unsigned int	tables;
 	unsigned int	refused[SFRAME_NR_ERRORS];
+	const char	*err;
 };
 
 static unsigned int nr_killed;
 
-static void look_around(const struct sframe_table *table,
-			const struct sframe_section *section)
+static const char *look_around(const struct sframe_table *table,
+			       const struct sframe_section *section)
 {
 	const struct sframe_text *text = &section->text[below(section->nr_text)];
-	struct sframe_rule rule;
+	const char *err = invariants_rows(section, table, MAX_ROWS);
 	unsigned int i;
 
-	sframe_lookup(table, 0, &rule);
-	sframe_lookup(table, U64_MAX, &rule);
-	for (i = 0; i < NR_LOOKUPS; i++)
-		sframe_lookup(table, text->start + below(text->end - text->start + 1),
-			      &rule);
+	for (i = 0; i < NR_LOOKUPS && !err; i++)
+		err = invariants_lookup(section, table,
+					text->start + below(text->end - text->start + 1));
+	return err;
 }
 
 static void try_section(const struct sframe_section *section, struct result *result)
 {
+	size_t before = shim_live;
 	struct sframe_table *table;
 	enum sframe_error error;
+	const char *err;
 
 	table = sframe_table_create(section, GFP_KERNEL, &error);
+	err = invariants_create(section, table, error, shim_live - before);
 	if (IS_ERR(table)) {
 		result->refused[error]++;
-		return;
+	} else {
+		result->tables++;
+		if (!err)
+			err = look_around(table, section);
+		sframe_table_free(table);
 	}
-	result->tables++;
-	look_around(table, section);
-	sframe_table_free(table);
+	if (err)
+		result->err = err;
 }
 
 /* Half of the damage goes to the header and the first functions. */
@@ -166,6 +173,10 @@ static bool test_section(const char *path, const struct sframe_section *section)
 	for (i = 0; i < SFRAME_NR_ERRORS; i++)
 		printf(" %u", result.refused[i]);
 	printf("\n");
+	if (result.err) {
+		printf("# %s: %s\n", path, result.err);
+		return false;
+	}
 	if (!fail_allocations(section)) {
 		printf("# %s: failed allocation not reported\n", path);
 		return false;

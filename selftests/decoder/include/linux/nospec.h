@@ -4,13 +4,18 @@
 
 #include <assert.h>
 
-/* Architecturally a no-op for an index in range, and it must be in range. */
-#define array_index_nospec(index, size)			\
-({							\
-	typeof(index) __index = (index);		\
-							\
-	assert(__index < (size));			\
-	__index;					\
+/*
+ * A no-op for an index in range, and it must be in range. The mask is there for
+ * what it costs.
+ */
+#define array_index_nospec(index, size)					\
+({									\
+	unsigned long __index = (index), __size = (size);		\
+	unsigned long __mask = __index;					\
+									\
+	assert(__index < __size);					\
+	asm("cmp %1, %0; sbb %0, %0" : "+r" (__mask) : "r" (__size));	\
+	(typeof(index))(__index & __mask);				\
 })
 
 #endif
