@@ -27,7 +27,7 @@ static const int errnos[SFRAME_NR_ERRORS] = {
 	[SFRAME_ERR_LAYOUT ... SFRAME_ERR_WORDS] = -EINVAL,
 };
 
-/* Less than twice the section, plus 32 bytes and 24 for each distinct rule */
+/* At most twice the section, plus 32 bytes and 24 for each distinct rule */
 static bool size_ok(const struct sframe_section *section, size_t size)
 {
 	struct format format;
@@ -45,7 +45,7 @@ static bool size_ok(const struct sframe_section *section, size_t size)
 	}
 	if (nr_rows > MAX_RULES)
 		nr_rows = MAX_RULES;
-	return size < 2 * section->size + TABLE_EXTRA + nr_rows * RULE_SIZE;
+	return size <= 2 * section->size + TABLE_EXTRA + nr_rows * RULE_SIZE;
 }
 
 const char *invariants_create(const struct sframe_section *section,

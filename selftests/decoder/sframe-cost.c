@@ -53,7 +53,8 @@ static u64 now(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-static void lookup_kernel(const struct run *run)
+/* Not inline for callgrind --toggle-collect=lookup_kernel */
+static noinline void lookup_kernel(const struct run *run)
 {
 	struct sframe_rule rule = {};
 	u64 sum = 0;
@@ -64,7 +65,7 @@ static void lookup_kernel(const struct run *run)
 	sink = sum;
 }
 
-static void lookup_row(const struct run *run)
+static noinline void lookup_row(const struct run *run)
 {
 	sframe_frame_row_entry fre;
 	u64 sum = 0;
@@ -76,7 +77,7 @@ static void lookup_row(const struct run *run)
 }
 
 /* As if each row were of a default function: flexible ones take longer. */
-static void lookup_rule(const struct run *run)
+static noinline void lookup_rule(const struct run *run)
 {
 	sframe_frame_row_entry fre;
 	u64 sum = 0;

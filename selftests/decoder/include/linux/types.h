@@ -33,6 +33,10 @@ typedef unsigned int	gfp_t;
 #define __always_inline	inline __attribute__((always_inline))
 #endif
 
+#ifndef noinline
+#define noinline	__attribute__((noinline))
+#endif
+
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define BUILD_BUG_ON(c)	_Static_assert(!(c), #c)
 
