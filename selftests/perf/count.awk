@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-# Counts the samples in the output of perf script -F comm,tid,event,ip,sym,dso by
-# the file that the topmost user frame is in:
+# Counts samples by the file that the topmost user frame is in:
 #
-#   awk -v program=FILE -v covered="FILE..." [-v list=N] -f count.awk OUTPUT
+#   awk -v program=FILE -v covered="FILE..." [-v list=N] -f count.awk UNMERGED MERGED
 #
-# Prints a table, and then one line with the sums of the covered files:
-#   total SAMPLES IN_USER_MODE REACHED STRAY
+# Both are output of perf script --ns -F comm,tid,time,event,ip,sym,dso; UNMERGED with
+# --no-merge-callchains. Prints a table, and then lines with numbers:
+#   cookies  SAMPLES WITHOUT-COOKIE RECORDS COOKIES-WITHOUT-RECORD
+#   deferred SAMPLES IN-USER-MODE REACHED STRAY	of covered files, with a cookie
+#   direct   SAMPLES IN-USER-MODE REACHED STRAY	of covered files, without one
 # REACHED: main() of the program is on the user stack. STRAY: it is, and an address
-# above it is in no file. The first N samples of covered files that do not reach
-# main() are printed, too.
+# above it is in no file. The first N samples of covered files that had a cookie and
+# do not reach main() are printed, too.
 
 BEGIN {
 	RS = ""
@@ -33,6 +35,34 @@ function parse(line) {
 # Kernel frames come first. Behind them, what looks like one is a bad user frame.
 function is_kernel() { return address ~ /^f/ && length(address) == 16 }
 
+# "COMM TID TIME: ...": the time is in nanoseconds
+function key() {
+	split($1, words, /[ \t]+/)
+	return words[2] " " words[3]
+}
+
+FNR == NR && /DEFERRED CALLCHAIN \[cookie: / {
+	cookie = $1
+	sub(/.*cookie: /, "", cookie)
+	sub(/\].*/, "", cookie)
+	delete waits[cookie]
+	records++
+	next
+}
+
+# The cookie is the last frame.
+FNR == NR {
+	all++
+	parse($NF)
+	if (symbol == "(cookie)") {
+		waits[address] = 1
+		has_cookie[key()] = 1
+	} else {
+		without++
+	}
+	next
+}
+
 {
 	first = 2
 	while (first <= NF) {
@@ -41,7 +71,7 @@ function is_kernel() { return address ~ /^f/ && length(address) == 16 }
 			break
 		first++
 	}
-	top = first <= NF ? file : "(no user frame)"
+	top = first <= NF ? file : "(none)"
 	reached = unknown = 0
 	for (i = first; i <= NF && !reached; i++) {
 		parse($i)
@@ -49,27 +79,34 @@ function is_kernel() { return address ~ /^f/ && length(address) == 16 }
 		unknown += file == "[unknown]"
 	}
 
-	samples[top]++
-	in_user[top] += first == 2 && NF > 1
-	reach[top] += reached
-	stray[top] += reached && unknown
-	if (top in is_covered && !reached && shown++ < list) {
+	row = top (key() in has_cookie ? " deferred" : " direct")
+	samples[row]++
+	in_user[row] += first == 2 && NF > 1
+	reach[row] += reached
+	stray[row] += reached && unknown
+	if (top in is_covered && key() in has_cookie && !reached && shown++ < list) {
 		gsub(/\n/, "\n#   ")
 		print "#   " $0 "\n#"
 	}
 }
 
 END {
-	printf "#   %-28s %8s %9s %10s %6s\n", "topmost user frame in", "samples", "in user", "reach main", "stray"
-	for (name in samples) {
-		printf "#   %-28s %8d %9d %10d %6d%s\n", name, samples[name], in_user[name],
-			reach[name], stray[name], name in is_covered ? "" : "  no table"
-		if (name in is_covered) {
-			s += samples[name]
-			u += in_user[name]
-			r += reach[name]
-			t += stray[name]
+	printf "#   %-24s %-9s %8s %9s %10s %6s\n", "topmost user frame in", "walk", "samples", "in user",
+		"reach main", "stray"
+	for (row in samples) {
+		split(row, words, " ")
+		printf "#   %-24s %-9s %8d %9d %10d %6d%s\n", words[1], words[2], samples[row], in_user[row],
+			reach[row], stray[row], words[1] in is_covered ? "" : "  no table"
+		if (words[1] in is_covered) {
+			n[words[2]] += samples[row]
+			u[words[2]] += in_user[row]
+			r[words[2]] += reach[row]
+			t[words[2]] += stray[row]
 		}
 	}
-	print "total", s + 0, u + 0, r + 0, t + 0
+	for (cookie in waits)
+		missing++
+	print "cookies", all + 0, without + 0, records + 0, missing + 0
+	for (i = split("deferred direct", names, " "); i; i--)
+		print names[i], n[names[i]] + 0, u[names[i]] + 0, r[names[i]] + 0, t[names[i]] + 0
 }
