@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
 # A check made of parts, one after the other: for scripts/check and scripts/check-long,
 # after lib.sh.
 #
