@@ -193,6 +193,35 @@ static const char *check_func(const struct format *format, const struct sframe_t
 	return NULL;
 }
 
+static bool whole_in_text(const struct sframe_section *section, u64 start, u64 end)
+{
+	unsigned int i;
+
+	for (i = 0; i < section->nr_text; i++) {
+		if (start >= section->text[i].start && end <= section->text[i].end)
+			return true;
+	}
+	return false;
+}
+
+/* Flaws that would not show in a lookup. @used: bytes that rows take at least */
+static const char *check_flaws(const struct sframe_section *section,
+			       const struct format_func *func, u64 *used)
+{
+	u64 end = func->start + func->size;
+
+	if (end < func->start || !whole_in_text(section, func->start, end))
+		return "a table with a function outside of the text";
+	if ((func->info & 0x0f) > 2)
+		return "a table with starts of an unknown size";
+	if (func->info & 0x10 && !func->rep)
+		return "a table with a repeated block of zero bytes";
+	*used += 5;
+	if (func->type <= 1 && !(func->info & 0x60))
+		*used += func->nr_rows * ((1ULL << (func->info & 0x0f)) + 1);
+	return NULL;
+}
+
 static bool gap_ok(const struct sframe_table *table, u64 start, u64 end)
 {
 	return start == end || (finds(table, start, SFRAME_NOT_FOUND, NULL) &&
@@ -204,7 +233,7 @@ const char *invariants_rows(const struct sframe_section *section,
 {
 	struct format format;
 	struct format_func func;
-	u64 end = 0;
+	u64 end = 0, used = 0;
 	u32 step, i;
 
 	if (!format_open(&format, section))
@@ -215,6 +244,9 @@ const char *invariants_rows(const struct sframe_section *section,
 
 		if (!format_func(&format, i, &func))
 			return "a table with attributes outside of the section";
+		err = check_flaws(section, &func, &used);
+		if (err)
+			return err;
 		if (func.size && (func.start < end || !gap_ok(table, end, func.start)))
 			return "something is found in a gap, or functions overlap";
 		if (i % step == 0)
@@ -224,6 +256,8 @@ const char *invariants_rows(const struct sframe_section *section,
 		if (func.size)
 			end = func.start + func.size;
 	}
+	if (used > format.rows_len)
+		return "a table with rows that functions share";
 	if (!finds(table, end, SFRAME_NOT_FOUND, NULL) ||
 	    !finds(table, U64_MAX, SFRAME_NOT_FOUND, NULL))
 		return "something is found behind the last function";
