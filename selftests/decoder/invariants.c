@@ -23,6 +23,7 @@ static const int errnos[SFRAME_NR_ERRORS] = {
 	[SFRAME_ERR_EMPTY] = -ENODATA,
 	[SFRAME_ERR_TOO_BIG] = -E2BIG,
 	[SFRAME_ERR_SPREAD] = -EFBIG,
+	[SFRAME_ERR_SPARSE] = -EFBIG,
 	[SFRAME_ERR_RULES] = -EOVERFLOW,
 	[SFRAME_ERR_LAYOUT ... SFRAME_ERR_WORDS] = -EINVAL,
 };
@@ -96,12 +97,21 @@ static bool rule_ok(const struct sframe_rule *rule)
 	       (rule->ra.base != SFRAME_BASE_CFA || rule->ra.deref);
 }
 
-/* A lookup that finds no rule leaves the memory for it alone: all 0x6b */
+/*
+ * Here, the rule is all 0x6b if there is none. The decoder leaves the pointer alone
+ * then: what it points to may not be another rule.
+ */
 static enum sframe_kind lookup(const struct sframe_table *table, u64 vaddr,
 			       struct sframe_rule *rule)
 {
-	memset(rule, POISON, sizeof(*rule));
-	return sframe_lookup(table, vaddr, rule);
+	struct sframe_rule poison;
+	const struct sframe_rule *found = &poison;
+	enum sframe_kind kind;
+
+	memset(&poison, POISON, sizeof(poison));
+	kind = sframe_lookup(table, vaddr, &found);
+	*rule = *found;
+	return kind;
 }
 
 static bool finds(const struct sframe_table *table, u64 vaddr,

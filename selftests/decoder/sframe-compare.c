@@ -112,8 +112,11 @@ static void compare_address(const char *path, const struct sframe_table *table,
 			    struct diff *diff, struct counts *counts)
 {
 	struct diff here = { .start = vaddr, .end = vaddr + 1 };
+	const struct sframe_rule *rule;
 
-	here.kernel.kind = sframe_lookup(table, vaddr, &here.kernel.rule);
+	here.kernel.kind = sframe_lookup(table, vaddr, &rule);
+	if (here.kernel.kind == SFRAME_RULE)
+		here.kernel.rule = *rule;
 	here.libsframe.kind = reference_lookup(ref, vaddr, &here.libsframe.rule);
 	counts->addresses++;
 	counts->kinds[here.kernel.kind]++;

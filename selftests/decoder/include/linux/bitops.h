@@ -13,4 +13,9 @@ static inline s32 sign_extend32(u32 value, int index)
 	return (s32)(value << shift) >> shift;
 }
 
+static inline unsigned long __ffs(unsigned long word)
+{
+	return __builtin_ctzl(word);
+}
+
 #endif

@@ -4,6 +4,7 @@
 
 #define BITS_PER_BYTE	8
 #define BIT(n)		(1UL << (n))
+#define BIT_ULL(n)	(1ULL << (n))
 #define GENMASK(h, l)	((~0UL << (l)) & (~0UL >> (63 - (h))))
 
 #endif

@@ -17,6 +17,10 @@ typedef int32_t		s32;
 typedef int64_t		s64;
 typedef unsigned int	gfp_t;
 
+#define likely(c)	__builtin_expect(!!(c), 1)
+#define unlikely(c)	__builtin_expect(!!(c), 0)
+#define noinline	__attribute__((noinline))
+
 #define U8_MAX		UINT8_MAX
 #define U16_MAX		UINT16_MAX
 #define U32_MAX		UINT32_MAX

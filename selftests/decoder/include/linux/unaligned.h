@@ -27,4 +27,12 @@ static inline u32 get_unaligned_le32(const void *p)
 	return le32toh(v);
 }
 
+static inline u64 get_unaligned_le64(const void *p)
+{
+	u64 v;
+
+	memcpy(&v, p, sizeof(v));
+	return le64toh(v);
+}
+
 #endif
