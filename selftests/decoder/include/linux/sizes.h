@@ -4,6 +4,8 @@
 
 #define SZ_4M	0x00400000
 #define SZ_128M	0x08000000
+#define SZ_1G	0x40000000
+#define SZ_2G	0x80000000
 #define SZ_4G	0x100000000ULL
 
 #endif
