@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "invariants.h"
+#include "form.h"
 #include "format.h"
 
 #include <errno.h>
@@ -84,7 +85,7 @@ static bool in_text(const struct sframe_section *section, u64 vaddr)
 
 static bool value_ok(const struct sframe_value *value)
 {
-	if (value->base > SFRAME_BASE_CFA || value->deref > 1 || value->pad)
+	if (value->base > SFRAME_BASE_CFA || value->deref > 1)
 		return false;
 	return value->base == SFRAME_BASE_REG ? value->reg < 16 : !value->reg;
 }
@@ -92,6 +93,8 @@ static bool value_ok(const struct sframe_value *value)
 static bool rule_ok(const struct sframe_rule *rule)
 {
 	if (!value_ok(&rule->cfa) || !value_ok(&rule->ra) || !value_ok(&rule->fp))
+		return false;
+	if (rule->cfa.form != form_of(rule) || rule->ra.form || rule->fp.form)
 		return false;
 	return rule->cfa.base != SFRAME_BASE_CFA &&
 	       (rule->ra.base != SFRAME_BASE_CFA || rule->ra.deref);
@@ -181,6 +184,8 @@ static const char *check_rows(const struct format *format, const struct sframe_t
 			return "a lookup differs from the section's row";
 		if (!format_rule(func, &row, &rule, &kind))
 			return "a table with a row that is no rule";
+		if (kind == SFRAME_RULE)
+			rule.cfa.form = form_of(&rule);
 		first = row.start;
 	}
 	if (first < end && !finds_in(table, func, rep, first, end - 1, kind, &rule))

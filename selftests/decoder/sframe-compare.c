@@ -9,6 +9,7 @@
  */
 #include "elffile.h"
 #include "exceptions.h"
+#include "form.h"
 #include "reference.h"
 
 #include <linux/err.h>
@@ -118,6 +119,8 @@ static void compare_address(const char *path, const struct sframe_table *table,
 	if (here.kernel.kind == SFRAME_RULE)
 		here.kernel.rule = *rule;
 	here.libsframe.kind = reference_lookup(ref, vaddr, &here.libsframe.rule);
+	if (here.libsframe.kind == SFRAME_RULE)
+		here.libsframe.rule.cfa.form = form_of(&here.libsframe.rule);
 	counts->addresses++;
 	counts->kinds[here.kernel.kind]++;
 	if (same_answer(&here.kernel, &here.libsframe)) {
