@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Is the kernel's stack the one that elfutils finds, as far as that can be said? */
+#include "compare.h"
+
+#include <linux/bpf.h>
+
+static void differ(struct comparison *result, size_t frame, const char *why)
+{
+	result->verdict = DIFFERENT;
+	result->frame = frame;
+	result->why = why;
+}
+
+/* The first frame in code without SFrame; what it says of callers is not compared. */
+static size_t first_uncovered(const struct oracle_stack *oracle, const struct mappings *maps,
+			      enum cover *cover)
+{
+	size_t i;
+
+	for (i = 0; i < oracle->nr; i++) {
+		*cover = mappings_cover(maps, oracle->frames[i] - !oracle->exact[i]);
+		if (*cover != COVER_TABLE)
+			break;
+	}
+	return i;
+}
+
+/* All frames of both are the same: did the kernel end where it has to? */
+static void compare_whole(struct comparison *result, const struct kernel_stack *kernel,
+			  const struct oracle_stack *oracle)
+{
+	if (kernel->nr != oracle->nr)
+		return differ(result, oracle->nr - 1, "the kernel goes on behind the outermost frame");
+	if (kernel->stop != BPF_STACK_STOP_COMPLETE)
+		return differ(result, oracle->nr - 1, "the kernel does not know the outermost frame");
+	if (kernel->methods & BPF_STACK_BY_FP)
+		return differ(result, 0, "the kernel followed a frame pointer");
+	result->verdict = WHOLE;
+}
+
+/* A function in a file with SFrame that the assembler has left out */
+static void compare_gap(struct comparison *result, const struct kernel_stack *kernel, size_t gap)
+{
+	if (kernel->nr != gap + 1 || kernel->stop != BPF_STACK_STOP_NO_RULE)
+		return differ(result, gap, "the kernel has a rule where there is none");
+	result->verdict = gap ? PART : TOP;
+	result->why = "not in the SFrame table";
+}
+
+/* The first return address that is not one of code: elfutils believes anything. */
+static size_t first_not_code(const struct oracle_stack *oracle, const struct mappings *maps)
+{
+	size_t i;
+
+	for (i = 1; i < oracle->nr; i++) {
+		if (!mappings_find(maps, oracle->frames[i] - !oracle->exact[i]))
+			break;
+	}
+	return i;
+}
+
+/* The kernel has to see that it is no code. */
+static void compare_astray(struct comparison *result, const struct kernel_stack *kernel, size_t nr)
+{
+	if (kernel->nr != nr || kernel->stop != BPF_STACK_STOP_BAD_IP)
+		return differ(result, nr - 1, "the kernel goes on behind what is no code");
+	result->verdict = ASTRAY;
+	result->why = "both go astray, by a wrong .eh_frame";
+}
+
+void compare(struct comparison *result, const struct kernel_stack *kernel,
+	     const struct oracle_stack *oracle, const struct mappings *maps)
+{
+	enum cover cover = COVER_TABLE;
+	size_t uncovered = first_uncovered(oracle, maps, &cover);
+	size_t code = first_not_code(oracle, maps);
+	bool astray = code < oracle->nr && code <= uncovered;
+	size_t i, nr = astray ? code : uncovered < oracle->nr ? uncovered + 1 : oracle->nr;
+
+	*result = (struct comparison){};
+	if (!kernel->known)
+		return differ(result, 0, "no stack from the kernel");
+	for (i = 0; i < nr; i++) {
+		if (i >= kernel->nr)
+			return differ(result, i - !!i, "the kernel does not find the caller");
+		if (kernel->frames[i] != oracle->frames[i])
+			return differ(result, i - !!i, i ? "another caller" : "another address");
+	}
+	result->frame = nr - 1;
+	if (astray)
+		return compare_astray(result, kernel, code);
+	if (uncovered < oracle->nr && cover == COVER_GAP)
+		return compare_gap(result, kernel, uncovered);
+	if (uncovered < oracle->nr) {
+		result->verdict = uncovered ? PART : TOP;
+		result->why = "no SFrame table";
+		return;
+	}
+	if (oracle->end == END_OUTERMOST)
+		return compare_whole(result, kernel, oracle);
+	result->verdict = oracle->nr > 1 ? PART : UNKNOWN;
+	result->why = "elfutils does not know the caller";
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef STEPS_COMPARE_H
+#define STEPS_COMPARE_H
+
+#include "files.h"
+#include "kernel.h"
+#include "oracle.h"
+
+enum verdict {
+	WHOLE,		/* equal to the outermost frame */
+	PART,		/* equal, callers included, up to where nobody knows more */
+	TOP,		/* the first address is in code without SFrame: only that is equal */
+	UNKNOWN,	/* the first address has no .eh_frame: only that is equal */
+	ASTRAY,		/* .eh_frame is wrong: both come to the same that is not code */
+	DIFFERENT,
+	NR_VERDICTS,
+};
+
+struct comparison {
+	enum verdict	verdict;
+	const char	*why;	/* if different, or where the comparison ended */
+	size_t		frame;	/* the last one that is equal, or the first one of all */
+};
+
+void compare(struct comparison *result, const struct kernel_stack *kernel,
+	     const struct oracle_stack *oracle, const struct mappings *maps);
+
+#endif

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The kernel's side: the BPF program and its records */
+#include "kernel.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "steps.skel.h"
+
+/* Younger than some kernels that this is built for */
+#define DEFER		4U
+#define MAX_OBJECTS	255
+
+const char *const kernel_mode_names[NR_MODES] = { "now", "defer" };
+
+static struct steps_bpf *skel;
+static struct ring_buffer *ring;
+
+/* The last sample or completion that was read */
+static struct {
+	bool	sample;
+	bool	deferred;	/* the sample had no user stack yet */
+	bool	pending;	/* it has not come since */
+	u64	tag;
+	u64	cookie;
+	u32	stop;
+	u32	methods;
+	size_t	nr_objects;
+	size_t	nr;
+	u64	objects[MAX_OBJECTS];
+	u64	frames[MAX_FRAMES];
+} last;
+
+struct object {
+	u64			id;
+	struct bpf_vma_info	info;
+};
+
+static struct object *objects;
+static size_t nr_objects;
+
+static void keep_user(const struct bpf_stack_record *record)
+{
+	const u64 *ids = (const void *)record + record->header_size;
+	const u64 *frames = ids + record->nr_objects + record->nr_kernel;
+
+	if (record->nr_objects > MAX_OBJECTS || record->nr_user > MAX_FRAMES)
+		die(EXIT_INFRA, "a record with %u files and %u frames", record->nr_objects,
+		    record->nr_user);
+	last.nr_objects = record->nr_objects;
+	last.nr = record->nr_user;
+	last.stop = record->user_stop;
+	last.methods = record->user_methods;
+	memcpy(last.objects, ids, last.nr_objects * sizeof(*ids));
+	memcpy(last.frames, frames, last.nr * sizeof(*frames));
+}
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	const struct bpf_stack_record *record = data;
+
+	(void)ctx;
+	if (size < sizeof(*record) || record->version != BPF_STACK_RECORD_VERSION)
+		die(EXIT_INFRA, "a record of another version");
+	if (record->drops)
+		die(EXIT_INFRA, "records were lost");
+	if (record->type == BPF_STACK_RECORD_SAMPLE) {
+		last.sample = true;
+		last.tag = record->tag;
+		last.cookie = record->cookie;
+		last.deferred = record->flags & BPF_STACK_RECORD_PENDING;
+		last.pending = last.deferred;
+		if (!last.pending)
+			keep_user(record);
+		return 0;
+	}
+	if (record->type != BPF_STACK_RECORD_COMPLETION || !last.pending ||
+	    record->cookie != last.cookie)
+		return 0;
+	last.pending = false;
+	keep_user(record);
+	return 0;
+}
+
+static int quiet(enum libbpf_print_level level, const char *format, va_list args)
+{
+	return level > LIBBPF_WARN ? 0 : vfprintf(stderr, format, args);
+}
+
+void kernel_open(void)
+{
+	libbpf_set_print(quiet);
+	skel = steps_bpf__open_and_load();
+	if (!skel)
+		die(EXIT_INFRA, "the BPF program cannot be loaded: %m");
+	if (steps_bpf__attach(skel))
+		die(EXIT_INFRA, "the BPF program cannot be attached: %m");
+	ring = ring_buffer__new(bpf_map__fd(skel->maps.records), on_record, NULL, NULL);
+	if (!ring)
+		die(EXIT_INFRA, "no ring buffer: %m");
+}
+
+void kernel_close(void)
+{
+	ring_buffer__free(ring);
+	steps_bpf__destroy(skel);
+}
+
+static u32 mode_flags(enum kernel_mode mode)
+{
+	return BPF_STACK_USER | (mode == MODE_DEFER ? DEFER : 0);
+}
+
+void kernel_watch(pid_t pid, enum kernel_mode mode)
+{
+	skel->bss->watched = pid;
+	skel->bss->flags = mode_flags(mode);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* Asks for the stack of a child that sends itself a signal. */
+bool kernel_has_mode(enum kernel_mode mode)
+{
+	struct kernel_stack stack;
+	pid_t pid;
+	int status;
+
+	pid = fork();
+	if (pid < 0)
+		die(EXIT_INFRA, "fork: %m");
+	if (!pid) {
+		signal(SIGTRAP, SIG_IGN);
+		raise(SIGSTOP);
+		raise(SIGTRAP);
+		_exit(0);
+	}
+	if (waitpid(pid, &status, WUNTRACED) != pid || !WIFSTOPPED(status))
+		die(EXIT_INFRA, "the child that asks for a mode did not stop");
+	kernel_watch(pid, mode);
+	kill(pid, SIGCONT);
+	waitpid(pid, &status, 0);
+	kernel_take(&stack);
+	if (!stack.taken)
+		die(EXIT_INFRA, "the BPF program did not see a signal");
+	return stack.result != -EINVAL;
+}
+
+void kernel_take(struct kernel_stack *stack)
+{
+	static u64 seen;
+
+	last.sample = false;
+	last.pending = false;
+	last.nr = 0;
+	stack->taken = skel->bss->tag != seen;
+	stack->result = skel->bss->result;
+	seen = skel->bss->tag;
+	if (ring_buffer__consume(ring) < 0)
+		die(EXIT_INFRA, "the ring buffer cannot be read");
+	stack->known = stack->taken && last.sample && last.tag == seen && !last.pending;
+	stack->at_once = stack->known && !last.deferred;
+	stack->stop = last.stop;
+	stack->methods = last.methods;
+	stack->nr = stack->known ? last.nr : 0;
+}
+
+static const struct bpf_vma_info *find_object(u64 id)
+{
+	struct bpf_mapping_snapshot_key key = {
+		.snapshot = BPF_MAPPING_OBJECTS,
+		.addr = id,
+	};
+	struct object *object;
+	size_t i;
+
+	for (i = 0; i < nr_objects; i++) {
+		if (objects[i].id == id)
+			return &objects[i].info;
+	}
+	objects = grow(objects, nr_objects + 1, sizeof(*objects));
+	object = &objects[nr_objects];
+	object->id = id;
+	if (bpf_map_lookup_elem(bpf_map__fd(skel->maps.objects), &key, &object->info))
+		return NULL;
+	nr_objects++;
+	return &object->info;
+}
+
+static u64 locate(u64 frame, const struct mappings *maps)
+{
+	u64 value = frame & BPF_STACK_FRAME_MASK;
+	size_t object = frame >> BPF_STACK_FRAME_SHIFT;
+	const struct bpf_vma_info *info;
+
+	if (!object)
+		return value;
+	if (object > last.nr_objects)
+		return 0;
+	info = find_object(last.objects[object - 1]);
+	if (!info)
+		return 0;
+	return mappings_locate(maps, info->build_id, info->build_id_size, value);
+}
+
+bool kernel_locate(struct kernel_stack *stack, const struct mappings *maps)
+{
+	bool all = true;
+	size_t i;
+
+	for (i = 0; i < stack->nr; i++) {
+		stack->frames[i] = locate(last.frames[i], maps);
+		all = all && stack->frames[i];
+	}
+	return all;
+}
+
+const char *kernel_stop_name(u32 stop)
+{
+	static const char *const names[] = {
+		[BPF_STACK_STOP_NONE] = "none",
+		[BPF_STACK_STOP_COMPLETE] = "complete",
+		[BPF_STACK_STOP_FP_END] = "frame pointer 0",
+		[BPF_STACK_STOP_DEPTH] = "depth",
+		[BPF_STACK_STOP_NO_RULE] = "no rule",
+		[BPF_STACK_STOP_COLD] = "cold",
+		[BPF_STACK_STOP_FAULT] = "fault",
+		[BPF_STACK_STOP_BAD_CFA] = "bad CFA",
+		[BPF_STACK_STOP_BAD_IP] = "bad ip",
+		[BPF_STACK_STOP_NO_USER] = "no user stack",
+		[BPF_STACK_STOP_NOT_KEPT] = "not kept",
+	};
+
+	return stop < sizeof(names) / sizeof(names[0]) && names[stop] ? names[stop] : "?";
+}

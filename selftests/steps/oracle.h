@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef STEPS_ORACLE_H
+#define STEPS_ORACLE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include "util.h"
+
+enum oracle_end {
+	END_OUTERMOST,	/* its return address is undefined, says .eh_frame */
+	END_UNKNOWN,	/* no .eh_frame for the last address, or memory not readable */
+	END_DEPTH,
+};
+
+/* The stack as elfutils finds it in .eh_frame, and in nothing else */
+struct oracle_stack {
+	enum oracle_end	end;
+	size_t		nr;
+	u64		frames[MAX_FRAMES];
+	/*
+	 * Addresses are those that return addresses go to, so that the call is
+	 * before them; true for the topmost, and for one that a signal interrupted
+	 */
+	bool		exact[MAX_FRAMES];
+};
+
+/* The process has to be stopped from here to oracle_end(), when it is asked. */
+void oracle_begin(pid_t pid);
+void oracle_end(void);
+
+/* The process has mapped something else. */
+void oracle_refresh(void);
+void oracle_take(struct oracle_stack *stack, const struct user_regs_struct *regs);
+
+/* Name of the function that has @addr, or NULL, and where it is in that */
+const char *oracle_symbol(u64 addr, u64 *offset);
+
+/* Address of a function, or 0 */
+u64 oracle_address(const char *symbol);
+
+#endif

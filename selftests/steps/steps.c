@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * steps: executes programs one instruction at a time, and after each compares the
+ * user stack that bpf_stack_capture() gives with what elfutils finds by .eh_frame.
+ * See README.md.
+ */
+#include <getopt.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cases.h"
+#include "compare.h"
+#include "defects.h"
+#include "files.h"
+#include "kernel.h"
+#include "oracle.h"
+#include "tracee.h"
+
+/* Different steps of a case that are printed in full */
+#define MAX_REPORTS	8
+
+/* Of the stacks in mode "now", how many have to be there at once, in percent */
+#define MIN_AT_ONCE	99
+
+/* Something that is counted by name */
+struct tally {
+	char		*name;
+	unsigned long	nr;
+};
+
+struct counts {
+	unsigned long	steps;
+	unsigned long	verdicts[NR_VERDICTS];
+	unsigned long	defects;	/* different, for a known reason; not in verdicts[] */
+	unsigned long	silent;		/* stops that were no trap */
+	unsigned long	at_once;
+	unsigned long	frames;		/* callers that are equal */
+	unsigned long	addrs;		/* different addresses */
+};
+
+/* What a case needs while it runs */
+struct run {
+	const struct step_case	*c;
+	enum kernel_mode	mode;
+	struct tracee		tracee;
+	struct mappings		maps;
+	struct kernel_stack	kernel;
+	struct oracle_stack	oracle;
+	struct counts		counts;
+	struct tally		*tallies;
+	size_t			nr_tallies;
+	u64			*seen;		/* addresses, a hash table */
+	size_t			nr_slots;
+};
+
+static const char *defects_path, *only;
+static unsigned long at_least;
+static unsigned int reports;
+
+static void count(struct run *run, const char *why, const char *object, const char *symbol)
+{
+	char name[512];
+	size_t i;
+
+	snprintf(name, sizeof(name), "%s: %s%s%s", why, symbol ? symbol : "", symbol ? " in " : "",
+		 object);
+	for (i = 0; i < run->nr_tallies; i++) {
+		if (!strcmp(run->tallies[i].name, name))
+			break;
+	}
+	if (i == run->nr_tallies) {
+		run->tallies = grow(run->tallies, i + 1, sizeof(*run->tallies));
+		run->tallies[i] = (struct tally){ .name = copy_string(name) };
+		run->nr_tallies++;
+	}
+	run->tallies[i].nr++;
+}
+
+static void count_addr(struct run *run, u64 addr)
+{
+	size_t i;
+
+	/* As many slots as twice the steps, so that half of them stay empty */
+	if (!run->seen) {
+		run->nr_slots = 2 * run->c->steps + 2;
+		run->seen = allocate(run->nr_slots, sizeof(*run->seen));
+	}
+	for (i = addr * 0x9e3779b97f4a7c15ULL % run->nr_slots; run->seen[i]; i = (i + 1) % run->nr_slots) {
+		if (run->seen[i] == addr)
+			return;
+	}
+	run->seen[i] = addr;
+	run->counts.addrs++;
+}
+
+static const char *object_name(const struct run *run, u64 addr)
+{
+	const struct mapping *map = mappings_find(&run->maps, addr);
+	const char *slash;
+
+	if (!map || !map->file)
+		return "no file";
+	slash = strrchr(map->file->path, '/');
+	return slash ? slash + 1 : map->file->path;
+}
+
+static void print_frame(const struct run *run, u64 addr, bool exact)
+{
+	const struct mapping *map = mappings_find(&run->maps, addr - !exact);
+	const char *symbol;
+	u64 offset = 0;
+
+	symbol = oracle_symbol(addr - !exact, &offset);
+	printf("#     %016lx %s+0x%lx in %s at 0x%lx\n", addr, symbol ? symbol : "?",
+	       offset + !exact, object_name(run, addr - !exact), map ? mapping_vaddr(map, addr) : 0);
+}
+
+static void print_code(const struct run *run, u64 addr)
+{
+	u8 code[16];
+	size_t i, size = tracee_code(&run->tracee, addr, code, sizeof(code));
+
+	printf("#   code at %lx:", addr);
+	for (i = 0; i < size; i++)
+		printf(" %02x", code[i]);
+	printf("\n");
+}
+
+static void report(const struct run *run, const struct comparison *result)
+{
+	const struct kernel_stack *kernel = &run->kernel;
+	const struct oracle_stack *oracle = &run->oracle;
+	size_t i;
+
+	if (reports++ >= MAX_REPORTS)
+		return;
+	printf("# %s-%s: step %lu: %s\n", run->c->name, kernel_mode_names[run->mode],
+	       run->counts.steps, result->why);
+	print_code(run, run->tracee.regs.rip);
+	if (result->frame)
+		print_code(run, oracle->frames[result->frame]);
+	printf("#   sp %llx, bp %llx\n", run->tracee.regs.rsp, run->tracee.regs.rbp);
+	printf("#   kernel: returned %d, %s, stop '%s', methods %x, %zu frames\n", kernel->result,
+	       kernel->known ? kernel->at_once ? "at once" : "completed" : "no stack",
+	       kernel_stop_name(kernel->stop), kernel->methods, kernel->nr);
+	for (i = 0; i < kernel->nr; i++)
+		print_frame(run, kernel->frames[i], i == 0);
+	printf("#   elfutils: %s, %zu frames\n",
+	       oracle->end == END_OUTERMOST ? "outermost" : "not known further", oracle->nr);
+	for (i = 0; i < oracle->nr; i++)
+		print_frame(run, oracle->frames[i], oracle->exact[i]);
+}
+
+/* The rule that was wrong is that of the last frame on which both agree. */
+static void judge_difference(struct run *run, const struct comparison *result)
+{
+	u64 addr = run->oracle.frames[result->frame];
+	u64 lookup = addr - !run->oracle.exact[result->frame], offset;
+	const char *object = object_name(run, lookup), *symbol = oracle_symbol(lookup, &offset);
+	struct defect *defect;
+	size_t size;
+	u8 code[16];
+
+	size = tracee_code(&run->tracee, addr, code, sizeof(code));
+	defect = run->kernel.known ? defects_find(object, symbol, code, size) : NULL;
+	if (defect) {
+		defect->seen++;
+		run->counts.defects++;
+		return;
+	}
+	run->counts.verdicts[DIFFERENT]++;
+	count(run, result->why, object, symbol);
+	report(run, result);
+}
+
+static void judge(struct run *run)
+{
+	struct comparison result;
+	const char *symbol;
+	u64 lookup, offset;
+
+	compare(&result, &run->kernel, &run->oracle, &run->maps);
+	if (result.verdict == DIFFERENT)
+		return judge_difference(run, &result);
+	run->counts.verdicts[result.verdict]++;
+	run->counts.frames += result.frame;
+	if (!result.why)
+		return;
+	lookup = run->oracle.frames[result.frame] - !run->oracle.exact[result.frame];
+	symbol = NULL;
+	if (mappings_cover(&run->maps, lookup) != COVER_NO_TABLE)
+		symbol = oracle_symbol(lookup, &offset);
+	count(run, result.why, object_name(run, lookup), symbol);
+}
+
+/* Are all addresses of both stacks in mappings that are known? */
+static bool all_mapped(struct run *run)
+{
+	const struct oracle_stack *oracle = &run->oracle;
+	size_t i;
+
+	if (!kernel_locate(&run->kernel, &run->maps))
+		return false;
+	for (i = 0; i < oracle->nr; i++) {
+		if (!mappings_find(&run->maps, oracle->frames[i] - !oracle->exact[i]))
+			return false;
+	}
+	return true;
+}
+
+static void refresh(struct run *run)
+{
+	mappings_read(&run->maps, run->tracee.pid);
+	oracle_refresh();
+}
+
+static void one_step(struct run *run)
+{
+	tracee_step(&run->tracee);
+	kernel_take(&run->kernel);
+	if (run->tracee.ended)
+		return;
+	run->counts.steps++;
+	/* It has a signal, or comes to a handler: nobody was asked for a stack. */
+	if (!run->tracee.trapped) {
+		run->counts.silent++;
+		return;
+	}
+	count_addr(run, run->tracee.regs.rip);
+	run->counts.at_once += run->kernel.at_once;
+	oracle_take(&run->oracle, &run->tracee.regs);
+	if (!all_mapped(run)) {
+		refresh(run);
+		oracle_take(&run->oracle, &run->tracee.regs);
+		kernel_locate(&run->kernel, &run->maps);
+	}
+	judge(run);
+}
+
+static void one_window(struct run *run)
+{
+	unsigned long i;
+
+	kernel_watch(run->tracee.pid, run->mode);
+	kernel_take(&run->kernel);
+	for (i = 0; i < run->c->window && run->counts.steps < run->c->steps && !run->tracee.ended; i++)
+		one_step(run);
+	kernel_watch(0, run->mode);
+}
+
+/* To main(), when all libraries are there and symbols can be looked up */
+static void run_to_main(struct run *run)
+{
+	u64 addr = oracle_address("main");
+
+	if (!addr)
+		die(EXIT_USAGE, "%s has no symbol main", run->c->argv[0]);
+	tracee_run(&run->tracee, &addr, 1, 1);
+	if (run->tracee.ended)
+		die(EXIT_USAGE, "%s does not come to main", run->c->argv[0]);
+	refresh(run);
+}
+
+static void run_windows(struct run *run)
+{
+	u64 addrs[MAX_BREAKPOINTS];
+	size_t i;
+
+	for (i = 0; i < run->c->nr_symbols; i++) {
+		addrs[i] = oracle_address(run->c->symbols[i]);
+		if (!addrs[i])
+			die(EXIT_USAGE, "%s: no function %s", run->c->name, run->c->symbols[i]);
+	}
+	while (run->counts.steps < run->c->steps && !run->tracee.ended) {
+		tracee_run(&run->tracee, addrs, run->c->nr_symbols, run->c->every);
+		if (!run->tracee.ended)
+			one_window(run);
+	}
+}
+
+static void run_case(struct run *run)
+{
+	const struct step_case *c = run->c;
+
+	tracee_start(&run->tracee, c->argv);
+	mappings_read(&run->maps, run->tracee.pid);
+	oracle_begin(run->tracee.pid);
+	if (c->nr_symbols)
+		run_to_main(run);
+	if (!c->nr_symbols || !strcmp(c->symbols[0], "main"))
+		one_window(run);
+	else
+		run_windows(run);
+	tracee_kill(&run->tracee);
+	oracle_end();
+	mappings_free(&run->maps);
+}
+
+static unsigned long compared(const struct counts *counts)
+{
+	return counts->verdicts[WHOLE] + counts->verdicts[PART];
+}
+
+/* Why the case has not passed, or NULL */
+static const char *failure(const struct run *run, bool has_defer)
+{
+	const struct counts *counts = &run->counts;
+	unsigned long known = counts->steps - counts->silent;
+
+	if (counts->verdicts[DIFFERENT])
+		return "the stacks differ";
+	if (counts->steps < run->c->steps)
+		return "the program has ended too early";
+	if (compared(counts) * 2 < counts->steps)
+		return "less than half of the steps could be compared";
+	/* A kernel without the mode "defer" has no other. */
+	if (run->mode == MODE_NOW && has_defer && counts->at_once * 100 < known * MIN_AT_ONCE)
+		return "not enough stacks at once";
+	if (run->mode == MODE_DEFER && counts->at_once)
+		return "stacks at once that had to be deferred";
+	return NULL;
+}
+
+static void print_counts(const struct counts *counts)
+{
+	printf("%lu steps at %lu addresses, %lu whole, %lu in part, %lu only the top, %lu unknown, "
+	       "%lu astray, %lu known defects, %lu different; %lu callers, %lu at once\n",
+	       counts->steps, counts->addrs, counts->verdicts[WHOLE], counts->verdicts[PART],
+	       counts->verdicts[TOP], counts->verdicts[UNKNOWN] + counts->silent,
+	       counts->verdicts[ASTRAY], counts->defects, counts->verdicts[DIFFERENT],
+	       counts->frames, counts->at_once);
+}
+
+static void add(struct counts *total, const struct counts *counts)
+{
+	size_t i;
+
+	total->steps += counts->steps;
+	for (i = 0; i < NR_VERDICTS; i++)
+		total->verdicts[i] += counts->verdicts[i];
+	total->defects += counts->defects;
+	total->silent += counts->silent;
+	total->at_once += counts->at_once;
+	total->frames += counts->frames;
+	total->addrs += counts->addrs;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	unsigned long x = ((const struct tally *)a)->nr, y = ((const struct tally *)b)->nr;
+
+	return (x < y) - (x > y);
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec + now.tv_nsec / 1e9;
+}
+
+/* Prints the row of a case; true if it has passed. */
+static bool one_case(const struct step_case *c, enum kernel_mode mode, bool has_defer, int row,
+		     struct counts *total)
+{
+	struct run *run = allocate(1, sizeof(*run));
+	double begin = seconds();
+	const char *why;
+	size_t i;
+
+	run->c = c;
+	run->mode = mode;
+	reports = 0;
+	run_case(run);
+	printf("# %s-%s: %.1f s\n", c->name, kernel_mode_names[mode], seconds() - begin);
+	qsort(run->tallies, run->nr_tallies, sizeof(*run->tallies), by_number);
+	for (i = 0; i < run->nr_tallies; i++) {
+		printf("#   %6lu %s\n", run->tallies[i].nr, run->tallies[i].name);
+		free(run->tallies[i].name);
+	}
+	why = failure(run, has_defer);
+	if (why)
+		printf("# %s-%s: %s\n", c->name, kernel_mode_names[mode], why);
+	printf("%s %d %s-%s # ", why ? "not ok" : "ok", row, c->name, kernel_mode_names[mode]);
+	print_counts(&run->counts);
+	add(total, &run->counts);
+	fflush(stdout);
+	free(run->tallies);
+	free(run->seen);
+	free(run);
+	return !why;
+}
+
+/* Two that wait for each other all the time are faster on one CPU. */
+static void stay(void)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(sched_getcpu(), &cpus);
+	if (sched_setaffinity(0, sizeof(cpus), &cpus))
+		die(EXIT_INFRA, "sched_setaffinity: %m");
+}
+
+static void usage(void)
+{
+	die(EXIT_USAGE, "usage: steps [--at-least N] [--only CASE] --defects FILE LIST");
+}
+
+static const char *read_options(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "at-least", required_argument, NULL, 'n' },
+		{ "defects", required_argument, NULL, 'd' },
+		{ "only", required_argument, NULL, 'o' },
+		{},
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
+		switch (option) {
+		case 'n':
+			at_least = strtoul(optarg, NULL, 10);
+			break;
+		case 'd':
+			defects_path = optarg;
+			break;
+		case 'o':
+			only = optarg;
+			break;
+		default:
+			usage();
+		}
+	}
+	if (optind != argc - 1 || !defects_path)
+		usage();
+	return argv[optind];
+}
+
+/* All cases in one mode; returns how many have failed. */
+static int one_mode(const struct step_cases *cases, enum kernel_mode mode, bool has_defer, int *row,
+		    struct counts *total)
+{
+	int failed = 0;
+	size_t i;
+
+	for (i = 0; i < cases->nr; i++) {
+		const struct step_case *c = &cases->all[i];
+
+		if (only && strcmp(only, c->name))
+			continue;
+		++*row;
+		if (mode == MODE_DEFER && !has_defer)
+			printf("ok %d %s-%s # SKIP the kernel does not know BPF_STACK_DEFER\n", *row,
+			       c->name, kernel_mode_names[mode]);
+		else
+			failed += !one_case(c, mode, has_defer, *row, total);
+	}
+	return failed;
+}
+
+int main(int argc, char **argv)
+{
+	struct step_cases cases = {};
+	struct counts total = {};
+	bool has_defer, enough;
+	int mode, row = 0, failed = 0;
+	size_t i, nr = 0;
+
+	cases_read(&cases, read_options(argc, argv));
+	defects_read(defects_path);
+	stay();
+	kernel_open();
+	has_defer = kernel_has_mode(MODE_DEFER);
+	for (i = 0; i < cases.nr; i++)
+		nr += !only || !strcmp(only, cases.all[i].name);
+	if (!nr)
+		die(EXIT_USAGE, "no case is called %s", only);
+	printf("KTAP version 1\n1..%zu\n", nr * NR_MODES + 1);
+	for (mode = 0; mode < NR_MODES; mode++)
+		failed += one_mode(&cases, mode, has_defer, &row, &total);
+	kernel_close();
+	defects_print();
+	enough = compared(&total) >= at_least;
+	if (!enough)
+		printf("# only %lu steps were compared, of %lu\n", compared(&total), at_least);
+	printf("%s %d total # ", enough ? "ok" : "not ok", ++row);
+	print_counts(&total);
+	return failed || !enough;
+}
