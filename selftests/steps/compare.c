@@ -11,7 +11,10 @@ static void differ(struct comparison *result, size_t frame, const char *why)
 	result->why = why;
 }
 
-/* The first frame in code without SFrame; what it says of callers is not compared. */
+/*
+ * The first frame in code without SFrame; what it says of callers is not compared. The
+ * trampoline that a signal handler returns to has none and needs none.
+ */
 static size_t first_uncovered(const struct oracle_stack *oracle, const struct mappings *maps,
 			      enum cover *cover)
 {
@@ -19,7 +22,7 @@ static size_t first_uncovered(const struct oracle_stack *oracle, const struct ma
 
 	for (i = 0; i < oracle->nr; i++) {
 		*cover = mappings_cover(maps, oracle->frames[i] - !oracle->exact[i]);
-		if (*cover != COVER_TABLE)
+		if (*cover != COVER_TABLE && !(i + 1 < oracle->nr && oracle->exact[i + 1]))
 			break;
 	}
 	return i;
@@ -85,6 +88,8 @@ void compare(struct comparison *result, const struct kernel_stack *kernel,
 			return differ(result, i - !!i, "the kernel does not find the caller");
 		if (kernel->frames[i] != oracle->frames[i])
 			return differ(result, i - !!i, i ? "another caller" : "another address");
+		if (kernel->exact[i] != oracle->exact[i])
+			return differ(result, i - !!i, "a signal in only one of both");
 	}
 	result->frame = nr - 1;
 	if (astray)

@@ -12,11 +12,14 @@
 #include <sframe-api.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #ifndef PT_GNU_SFRAME
 #define PT_GNU_SFRAME 0x6474e554
 #endif
+
+#define VDSO "[vdso]"
 
 static struct file *files;
 
@@ -131,6 +134,32 @@ static struct file *file_read(const char *path)
 	return file;
 }
 
+/* The vDSO is the same in all processes; this one has it in memory. */
+static struct file *vdso_read(void)
+{
+	struct file *file = allocate(1, sizeof(*file));
+	void *image = (void *)getauxval(AT_SYSINFO_EHDR);
+	const struct mapping *map;
+	struct mappings maps = {};
+	Elf *elf;
+
+	file->path = copy_string(VDSO);
+	file->next = files;
+	files = file;
+	mappings_read(&maps, getpid());
+	map = image ? mappings_find(&maps, (u64)image) : NULL;
+	if (!map)
+		die(EXIT_INFRA, "this process has no vDSO");
+	elf_version(EV_CURRENT);
+	elf = elf_memory(image, map->end - map->start);
+	if (!elf)
+		die(EXIT_INFRA, "vDSO: %s", elf_errmsg(-1));
+	read_elf(file, elf);
+	elf_end(elf);
+	mappings_free(&maps);
+	return file;
+}
+
 static struct file *file_get(const char *path)
 {
 	struct file *file;
@@ -139,7 +168,7 @@ static struct file *file_get(const char *path)
 		if (!strcmp(file->path, path))
 			return file;
 	}
-	return file_read(path);
+	return strcmp(path, VDSO) ? file_read(path) : vdso_read();
 }
 
 void mappings_free(struct mappings *maps)
@@ -159,7 +188,7 @@ static void read_line(struct mappings *maps, const char *line)
 		die(EXIT_INFRA, "odd line in maps: %s", line);
 	if (access[2] != 'x')
 		return;
-	if (line[name] == '/')
+	if (line[name] == '/' || !strcmp(line + name, VDSO))
 		map.file = file_get(line + name);
 	maps->all = grow(maps->all, maps->nr + 1, sizeof(map));
 	maps->all[maps->nr++] = map;

@@ -16,6 +16,8 @@
 
 /* Younger than some kernels that this is built for */
 #define DEFER		4U
+#define FRAME_MARK	255
+#define MARK_SIGNAL	1
 #define MAX_OBJECTS	255
 
 const char *const kernel_mode_names[NR_MODES] = { "now", "defer" };
@@ -168,7 +170,7 @@ void kernel_take(struct kernel_stack *stack)
 	stack->at_once = stack->known && !last.deferred;
 	stack->stop = last.stop;
 	stack->methods = last.methods;
-	stack->nr = stack->known ? last.nr : 0;
+	stack->nr = 0;
 }
 
 static const struct bpf_vma_info *find_object(u64 id)
@@ -211,13 +213,20 @@ static u64 locate(u64 frame, const struct mappings *maps)
 
 bool kernel_locate(struct kernel_stack *stack, const struct mappings *maps)
 {
-	bool all = true;
-	size_t i;
+	bool all = true, exact = true;
+	size_t i, nr = 0;
 
-	for (i = 0; i < stack->nr; i++) {
-		stack->frames[i] = locate(last.frames[i], maps);
-		all = all && stack->frames[i];
+	for (i = 0; stack->known && i < last.nr; i++) {
+		if (last.frames[i] >> BPF_STACK_FRAME_SHIFT == FRAME_MARK) {
+			exact = (last.frames[i] & BPF_STACK_FRAME_MASK) == MARK_SIGNAL;
+			continue;
+		}
+		stack->frames[nr] = locate(last.frames[i], maps);
+		stack->exact[nr] = exact;
+		all = all && stack->frames[nr++];
+		exact = false;
 	}
+	stack->nr = nr;
 	return all;
 }
 

@@ -24,6 +24,7 @@ struct kernel_stack {
 	u32		methods;	/* enum bpf_stack_methods */
 	size_t		nr;
 	u64		frames[MAX_FRAMES];	/* addresses; 0: not in a mapping */
+	bool		exact[MAX_FRAMES];	/* no return address: the first, and after a mark */
 };
 
 extern const char *const kernel_mode_names[NR_MODES];

@@ -153,6 +153,29 @@ void oracle_refresh(void)
 	report();
 }
 
+/* The row of .eh_frame that leads from a frame to its caller, to be freed, or NULL */
+static Dwarf_Frame *find_row(const struct oracle_stack *stack, size_t i)
+{
+	Dwarf_Addr addr = stack->frames[i] - !stack->exact[i], bias;
+	Dwfl_Module *module = dwfl_addrmodule(dwfl, addr);
+	Dwarf_CFI *cfi = module ? dwfl_module_eh_cfi(module, &bias) : NULL;
+	Dwarf_Frame *row;
+
+	return cfi && !dwarf_cfi_addrframe(cfi, addr - bias, &row) ? row : NULL;
+}
+
+/* libdwfl says that of the trampoline as well, which has the row of a signal frame. */
+static bool interrupted(const struct oracle_stack *stack, size_t i)
+{
+	Dwarf_Frame *row = find_row(stack, i - 1);
+	bool is_signal = false;
+
+	if (row && dwarf_frame_info(row, NULL, NULL, &is_signal) < 0)
+		is_signal = false;
+	free(row);
+	return is_signal;
+}
+
 static int on_frame(Dwfl_Frame *frame, void *arg)
 {
 	struct oracle_stack *stack = arg;
@@ -171,7 +194,8 @@ static int on_frame(Dwfl_Frame *frame, void *arg)
 	if (!dwfl_frame_pc(frame, &pc, &exact))
 		return DWARF_CB_ABORT;
 	stack->frames[stack->nr] = pc;
-	stack->exact[stack->nr++] = exact;
+	stack->exact[stack->nr] = exact && (!stack->nr || interrupted(stack, stack->nr));
+	stack->nr++;
 	return DWARF_CB_OK;
 }
 
@@ -179,24 +203,21 @@ static int on_frame(Dwfl_Frame *frame, void *arg)
  * Did the walk end because .eh_frame says so? Where there is none, following the frame
  * pointer can end in the same way.
  */
-static bool outermost(u64 pc, bool exact)
+static bool outermost(const struct oracle_stack *stack)
 {
-	Dwarf_Addr addr = exact ? pc : pc - 1, bias;
-	Dwfl_Module *module = dwfl_addrmodule(dwfl, addr);
-	Dwarf_CFI *cfi = module ? dwfl_module_eh_cfi(module, &bias) : NULL;
+	Dwarf_Frame *row = find_row(stack, stack->nr - 1);
 	Dwarf_Op memory_ops[3], *ops = memory_ops;
 	bool result = false, is_signal;
-	Dwarf_Frame *frame;
 	size_t nr_ops = 1;
 	int ra;
 
-	if (!cfi || dwarf_cfi_addrframe(cfi, addr - bias, &frame))
+	if (!row)
 		return false;
-	ra = dwarf_frame_info(frame, NULL, NULL, &is_signal);
+	ra = dwarf_frame_info(row, NULL, NULL, &is_signal);
 	/* "Undefined", as opposed to "the same value", leaves the pointer alone. */
-	if (ra >= 0 && !dwarf_frame_register(frame, ra, memory_ops, &ops, &nr_ops))
+	if (ra >= 0 && !dwarf_frame_register(row, ra, memory_ops, &ops, &nr_ops))
 		result = !nr_ops && ops == memory_ops;
-	free(frame);
+	free(row);
 	return result;
 }
 
@@ -210,8 +231,7 @@ void oracle_take(struct oracle_stack *stack, const struct user_regs_struct *regs
 		stack->end = END_UNKNOWN;
 	if (!stack->nr)
 		die(EXIT_INFRA, "libdwfl: %s", dwfl_errmsg(-1));
-	if (stack->end == END_OUTERMOST &&
-	    !outermost(stack->frames[stack->nr - 1], stack->exact[stack->nr - 1]))
+	if (stack->end == END_OUTERMOST && !outermost(stack))
 		stack->end = END_UNKNOWN;
 }
 

@@ -20,8 +20,8 @@ struct oracle_stack {
 	size_t		nr;
 	u64		frames[MAX_FRAMES];
 	/*
-	 * Addresses are those that return addresses go to, so that the call is
-	 * before them; true for the topmost, and for one that a signal interrupted
+	 * Is it the next instruction? So for the first, and for one that a signal has
+	 * interrupted. All others are return addresses, and the call is before them.
 	 */
 	bool		exact[MAX_FRAMES];
 };

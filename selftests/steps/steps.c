@@ -146,7 +146,7 @@ static void report(const struct run *run, const struct comparison *result)
 	       kernel->known ? kernel->at_once ? "at once" : "completed" : "no stack",
 	       kernel_stop_name(kernel->stop), kernel->methods, kernel->nr);
 	for (i = 0; i < kernel->nr; i++)
-		print_frame(run, kernel->frames[i], i == 0);
+		print_frame(run, kernel->frames[i], kernel->exact[i]);
 	printf("#   elfutils: %s, %zu frames\n",
 	       oracle->end == END_OUTERMOST ? "outermost" : "not known further", oracle->nr);
 	for (i = 0; i < oracle->nr; i++)

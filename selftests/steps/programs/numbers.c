@@ -103,6 +103,7 @@ PART void files(void)
 	char *line = NULL;
 	size_t size = 0;
 	time_t now = 1000000000;
+	struct timespec clock;
 	struct tm tm;
 	char text[64];
 
@@ -112,6 +113,9 @@ PART void files(void)
 		sink = line[0];
 	free(line);
 	fclose(file);
+	/* In the vDSO */
+	clock_gettime(CLOCK_MONOTONIC, &clock);
+	sink = clock.tv_nsec;
 	gmtime_r(&now, &tm);
 	strftime(text, sizeof(text), "%A %c %j", &tm);
 	sink = getppid() + (getenv("HOME") != NULL) + text[0];

@@ -3,11 +3,14 @@
  * A small C++ program: virtual calls, containers and algorithms (templates, so
  * compiled here), closures, exceptions that leave several frames with objects to
  * destroy, frames that are aligned or of a size not known before, calls that do
- * not return. Memory comes from here as well, so that few steps are elsewhere.
+ * not return, signals. Memory comes from here as well, so that few steps are elsewhere.
  */
 #include <alloca.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -245,6 +248,24 @@ extern "C" NOINLINE double closures(int n)
 	return f(n % 6) + double(text->size());
 }
 
+volatile int handled;
+
+void on_signal(int)
+{
+	handled = handled + int(tail(5, 1));
+}
+
+/* A signal to itself, by an instruction of its own: the C library has no SFrame. */
+extern "C" NOINLINE int signals(int n)
+{
+	long result, pid = getpid();
+
+	signal(SIGUSR1, on_signal);
+	asm volatile("syscall" : "=a" (result) : "0" (SYS_kill), "D" (pid), "S" (SIGUSR1)
+		     : "rcx", "r11", "memory");
+	return n + handled + int(result);
+}
+
 extern "C" NOINLINE double shapes(int n)
 {
 	std::vector<std::unique_ptr<shape>> all;
@@ -278,6 +299,7 @@ int main(int argc, char **argv)
 		sink = containers(8 + i % 9);
 		sink = closures(i);
 		sink = exceptions(3 + i % 4);
+		sink = signals(i);
 		sink = aligned(200 + size_t(i));
 		sink = many(1, i, 3, 4, 5, 6, 7, 8, sink, 2.5L) + tail(i % 9, 1);
 	}
