@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Reads *.cases. README.md describes the format. */
 #include <err.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,25 @@ static const char *const stops[] = {
 	[BPF_STACK_STOP_NOT_KEPT] = "NOT_KEPT",
 };
 
+/* As in include/linux/sframe.h of the series, which is not for user space */
+static const char *const rejects[] = {
+	"OK", "NO_MEMORY", "KILLED", "MAGIC", "ENDIAN", "VERSION", "ABI", "FLAGS", "FIXED",
+	"EMPTY", "TOO_BIG", "SPREAD", "RULES", "LAYOUT", "ADDRESS", "UNSORTED", "OVERLAP",
+	"ATTR", "FRE_TYPE", "REP_SIZE", "SHARED", "ROW", "ROW_ORDER", "ROW_START", "WORD_SIZE",
+	"WORDS",
+};
+
+#define NR_REJECTS	((int)(sizeof(rejects) / sizeof(*rejects)))
+
+static const struct {
+	const char *name;
+	int error;
+} errors[] = {
+	{ "0", 0 }, { "ENOENT", ENOENT }, { "ENOEXEC", ENOEXEC }, { "EINVAL", EINVAL },
+	{ "E2BIG", E2BIG }, { "ENODATA", ENODATA }, { "EOPNOTSUPP", EOPNOTSUPP },
+	{ "ENOMEM", ENOMEM }, { "EIO", EIO }, { "EINTR", EINTR },
+};
+
 #define NR_STOPS	(sizeof(stops) / sizeof(*stops))
 
 static const char *file;
@@ -34,6 +54,13 @@ static void __attribute__((noreturn)) bad(const char *what, const char *text)
 const char *stop_name(unsigned int stop)
 {
 	return stop < NR_STOPS && stops[stop] ? stops[stop] : "unknown";
+}
+
+const char *reject_name(int reject)
+{
+	if (reject < 0)
+		return "any";
+	return reject < NR_REJECTS ? rejects[reject] : "unknown";
 }
 
 static bool skip_prefix(char **text, const char *prefix)
@@ -57,12 +84,18 @@ static unsigned int parse_stop(const char *word)
 	bad("no such reason", word);
 }
 
-/* [late:]-|REASON[|REASON]... */
+/* [exceptN:][late:][cold-ok:]-|REASON[|REASON]... */
 static void parse_stops(struct expect *expect, char *text)
 {
 	char *word;
 
+	if (skip_prefix(&text, "except")) {
+		expect->defects = strtoul(text, &text, 10);
+		if (!skip_prefix(&text, ":"))
+			bad("not exceptN:", text);
+	}
 	expect->late = skip_prefix(&text, "late:");
+	expect->cold_ok = skip_prefix(&text, "cold-ok:");
 	if (!strcmp(text, "-"))
 		return;
 	while ((word = strsep(&text, "|")))
@@ -96,6 +129,9 @@ static void parse_methods(struct expect *expect, const char *text)
 			expect->methods |= BPF_STACK_BY_SFRAME;
 		else if (*text == 'F')
 			expect->methods |= BPF_STACK_BY_FP;
+		else if (*text == '!')
+			expect->forbidden = (BPF_STACK_BY_FP | BPF_STACK_BY_SFRAME) &
+					    ~expect->methods;
 		else if (*text != '-')
 			bad("no method", text);
 	}
@@ -109,6 +145,35 @@ static char *next_word(char **text)
 		word = strsep(text, " \t");
 	} while (word && !*word);
 	return word;
+}
+
+/* load ERROR REJECT */
+static void parse_load(struct test_case *test, char *text)
+{
+	struct expect_load *load = &test->loads[test->nr_loads++];
+	char *error, *reject;
+	size_t i;
+
+	if (test->nr_loads > MAX_EXPECTS)
+		bad("too many lines for a case", text);
+	next_word(&text);
+	error = next_word(&text);
+	reject = next_word(&text);
+	if (!error || !reject)
+		bad("not load ERROR REJECT", text ? text : "");
+	for (i = 0; i < sizeof(errors) / sizeof(*errors) && strcmp(errors[i].name, error); i++)
+		;
+	if (i == sizeof(errors) / sizeof(*errors))
+		bad("no such error", error);
+	load->error = -errors[i].error;
+	load->reject = -1;
+	if (!strcmp(reject, "-"))
+		return;
+	for (i = 0; i < (size_t)NR_REJECTS && strcmp(rejects[i], reject); i++)
+		;
+	if (i == (size_t)NR_REJECTS)
+		bad("no such reject", reject);
+	load->reject = i;
 }
 
 static void parse_expect(struct test_case *test, char *text)
@@ -170,7 +235,10 @@ struct test_case *cases_read(const char *path)
 		if (*line == '\t') {
 			if (!last)
 				bad("no case yet", line);
-			parse_expect(last, strdup(line));
+			if (!strncmp(line + 1, "load\t", 5))
+				parse_load(last, strdup(line));
+			else
+				parse_expect(last, strdup(line));
 			continue;
 		}
 		test = parse_case(strdup(line));

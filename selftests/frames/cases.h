@@ -22,9 +22,18 @@ struct expect {
 	unsigned int min;	/* how often it has to be hit, at least */
 	bool late;		/* not at once, even if that is asked for */
 	unsigned int stops;	/* bits of enum bpf_stack_stop; 0: any */
+	unsigned int defects;	/* stacks that may be wrong, for a reason given there */
+	bool cold_ok;		/* a stack that ended COLD may be another one */
 	unsigned int methods;	/* enum bpf_stack_methods that have to be used */
+	unsigned int forbidden;	/* those that must not */
 	char *tokens[MAX_TOKENS];
 	size_t nr_tokens;
+};
+
+/* How reading of a file has to end */
+struct expect_load {
+	int error;
+	int reject;		/* enum sframe_error of the kernel; -1: any */
 };
 
 struct test_case {
@@ -33,6 +42,8 @@ struct test_case {
 	int status;		/* exit status, or -1: killed */
 	struct expect expects[MAX_EXPECTS];
 	size_t nr_expects;
+	struct expect_load loads[MAX_EXPECTS];
+	size_t nr_loads;
 	struct test_case *next;
 };
 
@@ -40,5 +51,6 @@ struct test_case {
 struct test_case *cases_read(const char *path);
 
 const char *stop_name(unsigned int stop);
+const char *reject_name(int reject);
 
 #endif /* CASES_H */

@@ -117,8 +117,12 @@ FN int plt_caller(void)
 {
 	int ret = plt_target(number);
 
+#ifdef ADDRESS
 	/* Its address is wanted as well: then the stub may jump through that */
 	asm volatile("" :: "r"(plt_target) : "memory");
+#else
+	STAY();
+#endif
 	return ret + 1;
 }
 

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Stacks and address spaces that do not want to be walked. Expectations: hostile.cases */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "workload.h"
+
+#define PAGE	4096L
+
+static char **args;
+
+/*
+ * Captures on another stack: bad_sp(sp), where the CFA is sp + 16, and
+ * bad_fp(fp), where it is fp + 16. What happens to the registers between two
+ * system calls is seen by nobody: the stack is not touched.
+ */
+#define SWITCHED(name, reg)						\
+asm(".pushsection .text\n"						\
+    ".type " #name ", @function\n"					\
+    #name ":\n"								\
+    ".cfi_startproc\n"							\
+    "push %rbp\n"							\
+    ".cfi_adjust_cfa_offset 8\n"					\
+    ".cfi_rel_offset %rbp, 0\n"						\
+    ".cfi_def_cfa %" reg ", 16\n"					\
+    "push %rbx\n"							\
+    "mov %rsp, %rbx\n"							\
+    "mov %rdi, %" reg "\n"						\
+    "mov %esi, %r8d\n"							\
+    "mov $0x6672616d, %r9d\n"						\
+    "mov $39, %eax\n"							\
+    "syscall\n"								\
+    "mov $39, %eax\n"							\
+    "syscall\n"								\
+    "xor %r9d, %r9d\n"							\
+    "mov %rbx, %rsp\n"							\
+    "pop %rbx\n"							\
+    "pop %rbp\n"							\
+    ".cfi_def_cfa %rsp, 8\n"						\
+    "ret\n"								\
+    ".cfi_endproc\n"							\
+    ".size " #name ", . - " #name "\n"					\
+    ".popsection\n");							\
+void name(unsigned long value, int point)
+
+SWITCHED(bad_sp, "rsp");
+SWITCHED(bad_fp, "rbp");
+
+static char *map(int prot)
+{
+	char *p = mmap(NULL, 3 * PAGE, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	WL_CHECK(p != MAP_FAILED);
+	return p;
+}
+
+/* Points 0 to 6: can not be read; 10 and up: can not be a stack */
+static void bad_values(void (*call)(unsigned long value, int point))
+{
+	char *guarded = map(PROT_READ | PROT_WRITE), *gone = map(PROT_READ);
+
+	munmap(gone, 3 * PAGE);
+	WL_CHECK(!mprotect(guarded + PAGE, PAGE, PROT_NONE));
+	call(0xffff888000000000UL, 0);
+	call(0xffffffff81000000UL, 0);
+	call(0x0000800000000000UL, 0);
+	call(0x8000000000000000UL, 0);
+	call(0x00007fffffffeff8UL, 0);
+	call((unsigned long)gone, 0);
+	call((unsigned long)guarded + PAGE + 64, 0);
+	/* The return address is on the page that can not be read, rbp is not */
+	call((unsigned long)guarded + PAGE - 8, 0);
+	call(PAGE, 0);
+}
+
+static void run_bad_sp(void)
+{
+	bad_values(bad_sp);
+	bad_sp(-8UL, 1);			/* wraps */
+	bad_sp((unsigned long)map(PROT_READ) + 3, 1);
+	/* Readable, and all zero: not an address of code */
+	bad_sp((unsigned long)map(PROT_READ) + 64, 2);
+}
+
+static void run_bad_fp(void)
+{
+	bad_values(bad_fp);
+	bad_fp(-8UL, 1);
+	bad_fp(64, 1);				/* below the stack pointer */
+}
+
+/*
+ * userfaultfd: a page of the stack is with somebody who does not answer, or late.
+ */
+static char *wanted;
+
+static int fault_fd(void)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	int fd = syscall(__NR_userfaultfd, O_CLOEXEC);
+
+	wanted = map(PROT_READ | PROT_WRITE);
+	reg.range.start = (uintptr_t)wanted;
+	reg.range.len = PAGE;
+	WL_CHECK(fd >= 0 && !ioctl(fd, UFFDIO_API, &api) && !ioctl(fd, UFFDIO_REGISTER, &reg));
+	return fd;
+}
+
+static void msleep(int ms)
+{
+	struct timespec ts = { ms / 1000, ms % 1000 * 1000000L };
+
+	nanosleep(&ts, NULL);
+}
+
+/* Dies within two seconds of its SIGKILL, or is stuck. */
+static void kill_and_reap(pid_t pid)
+{
+	int status;
+
+	kill(pid, SIGKILL);
+	for (int i = 0; i < 100; i++) {
+		if (waitpid(pid, &status, WNOHANG) == pid) {
+			WL_CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+			return;
+		}
+		msleep(100);
+	}
+	wl_exit(71);
+}
+
+/* Nobody answers: it waits, and can be killed. */
+static void run_uffd_killed(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		fault_fd();
+		bad_sp((unsigned long)wanted + 64, 0);
+		wl_exit(0);	/* it did not wait: seen by the parent */
+	}
+	msleep(1000);
+	kill_and_reap(pid);
+}
+
+extern const char behind_call[];
+asm(".pushsection .text\n"
+    ".type uffd_caller, @function\n"
+    "uffd_caller:\n"
+    ".cfi_startproc\n"
+    ".cfi_undefined %rip\n"
+    "call uffd_caller\n"
+    "behind_call:\n"
+    "ret\n"
+    ".cfi_endproc\n"
+    ".size uffd_caller, . - uffd_caller\n"
+    ".popsection\n");
+
+static void *answer_fault(void *arg)
+{
+	static unsigned long page[PAGE / sizeof(long)] __attribute__((aligned(4096)));
+	struct uffdio_copy copy = { .len = PAGE };
+	struct uffd_msg msg;
+	int fd = (intptr_t)arg;
+
+	page[64 / 8 + 1] = (uintptr_t)behind_call;
+	WL_CHECK(read(fd, &msg, sizeof(msg)) == sizeof(msg));
+	msleep(200);
+	copy.dst = (uintptr_t)wanted;
+	copy.src = (uintptr_t)page;
+	WL_CHECK(!ioctl(fd, UFFDIO_COPY, &copy));
+	return NULL;
+}
+
+/* The answer comes late, and has the stack in it. */
+static void run_uffd_late(void)
+{
+	pthread_t thread;
+	int fd = fault_fd();
+
+	WL_CHECK(!pthread_create(&thread, NULL, answer_fault, (void *)(intptr_t)fd));
+	bad_sp((unsigned long)wanted + 64, 0);
+	pthread_join(thread, NULL);
+}
+
+/*
+ * The address space changes all the time.
+ */
+static volatile int stop;
+static volatile unsigned long number;
+
+FN void *storm_work(void *arg)
+{
+	while (!stop) {
+		for (int i = 0; i < 1000; i++)
+			number = number * 33 + i;
+	}
+	return arg;
+}
+
+static const char *dir(const char *name)
+{
+	static char path[4096];
+	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	WL_CHECK(len > 0);
+	path[len] = 0;
+	strcpy(strrchr(path, '/') + 1, name);
+	return path;
+}
+
+typedef void (*call_fn)(void (*fn)(void));
+
+FN void storm_leaf(void)
+{
+	CAPTURE(1);
+}
+
+/* A library is loaded and called and unloaded; another one is at its place then */
+static void *storm_libs(void *arg)
+{
+	char a[4096], b[4096];
+
+	strcpy(a, dir("libdl-a.so"));
+	strcpy(b, dir("libdl-b.so"));
+	for (int i = 0; !stop; i++) {
+		void *lib = dlopen(i & 1 ? a : b, RTLD_NOW);
+
+		WL_CHECK(lib);
+		((call_fn)dlsym(lib, "dl_call"))(storm_leaf);
+		dlclose(lib);
+	}
+	return arg;
+}
+
+static void *storm_maps(void *arg)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	while (!stop) {
+		char *p = mmap(NULL, 4 * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+		char *to = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		WL_CHECK(p != MAP_FAILED && to != MAP_FAILED);
+		mprotect(p, PAGE, PROT_READ);
+		mremap(p + PAGE, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+		munmap(p, 4 * PAGE);
+		munmap(to, PAGE);
+	}
+	return arg;
+}
+
+static void run_for(int ms, void *(*a)(void *), void *(*b)(void *))
+{
+	pthread_t threads[2];
+
+	WL_CHECK(!pthread_create(&threads[0], NULL, a, NULL) &&
+		 !pthread_create(&threads[1], NULL, b, NULL));
+	msleep(ms);
+	stop = 1;
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+}
+
+static void run_storm_maps(void)
+{
+	wl_message(FRAMES_SAMPLE, 0, NULL);
+	run_for(3000, storm_work, storm_maps);
+}
+
+static void run_storm_libs(void)
+{
+	wl_message(FRAMES_SAMPLE, 0, NULL);
+	run_for(3000, storm_libs, storm_maps);
+}
+
+FN void leaf(void)
+{
+	CAPTURE(0);
+}
+
+FN void caller(void)
+{
+	leaf();
+	STAY();
+}
+
+static void *capture_always(void *arg)
+{
+	for (int i = 0; i < 2000 && !stop; i++)
+		caller();
+	return arg;
+}
+
+static void write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	WL_CHECK(fd >= 0);
+	WL_CHECK(write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	close(fd);
+}
+
+static void *drop_caches(void *arg)
+{
+	while (!stop)
+		write_file("/proc/sys/vm/drop_caches", "2");
+	return arg;
+}
+
+/* The shrinker takes the tables away while they are wanted. */
+static void run_shrinker(void)
+{
+	run_for(3000, capture_always, drop_caches);
+}
+
+/* A file that is new each time */
+static void touch(const char *path)
+{
+	static int mode;
+
+	mode ^= 0001;
+	WL_CHECK(!chmod(path, 0700 | mode));
+}
+
+static void copy_file(const char *from, const char *to)
+{
+	static char bytes[1 << 20];
+	int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0755);
+	ssize_t size = read(in, bytes, sizeof(bytes));
+
+	WL_CHECK(in >= 0 && out >= 0 && size > 0 && write(out, bytes, size) == size);
+	close(in);
+	close(out);
+}
+
+/*
+ * failslab: each allocation of a walk and a load fails once. The stack is right, or
+ * it says that a table is missing.
+ */
+static void run_fail_nth(void)
+{
+	char text[16];
+	int fd, fired = 0;
+	void *lib;
+
+	copy_file(dir("libdl-a.so"), "/tmp/libfail.so");
+	lib = dlopen("/tmp/libfail.so", RTLD_NOW);
+	fd = open("/proc/thread-self/fail-nth", O_RDWR);
+	WL_CHECK(lib);
+	if (fd < 0)
+		wl_exit(4);
+	write_file("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
+	for (int n = 1; n < 60; n++) {
+		touch("/tmp/libfail.so");
+		WL_CHECK(pwrite(fd, text, sprintf(text, "%d", n), 0) > 0);
+		((call_fn)dlsym(lib, "dl_call"))(leaf);
+		WL_CHECK(pread(fd, text, sizeof(text), 0) > 0);
+		fired += text[0] == '0';
+		WL_CHECK(pwrite(fd, "0", 1, 0) == 1);
+	}
+	write_file("/sys/kernel/debug/failslab/ignore-gfp-wait", "Y");
+	/* Less would mean that nothing was tested */
+	WL_CHECK(fired >= 3);
+}
+
+/* A quarter of all allocations of this task, at random */
+static void run_fail_random(void)
+{
+	void *lib;
+
+	copy_file(dir("libdl-a.so"), "/tmp/libfail.so");
+	lib = dlopen("/tmp/libfail.so", RTLD_NOW);
+	WL_CHECK(lib);
+	if (access("/sys/kernel/debug/failslab/probability", W_OK))
+		wl_exit(4);
+	write_file("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
+	write_file("/sys/kernel/debug/failslab/task-filter", "Y");
+	write_file("/sys/kernel/debug/failslab/verbose", "0");
+	write_file("/sys/kernel/debug/failslab/times", "-1");
+	write_file("/sys/kernel/debug/failslab/probability", "25");
+	for (int n = 0; n < 300; n++) {
+		touch("/tmp/libfail.so");
+		write_file("/proc/self/make-it-fail", "1");
+		((call_fn)dlsym(lib, "dl_call"))(leaf);
+		write_file("/proc/self/make-it-fail", "0");
+	}
+	write_file("/sys/kernel/debug/failslab/probability", "0");
+	write_file("/sys/kernel/debug/failslab/ignore-gfp-wait", "Y");
+	write_file("/sys/kernel/debug/failslab/task-filter", "N");
+}
+
+/* memcg_exec PROGRAM ARGS: run it in a group that has no memory to spare */
+static void run_memcg_exec(void)
+{
+	mkdir("/sys/fs/cgroup/frames", 0755);
+	write_file("/sys/fs/cgroup/frames/memory.max", "6M");
+	write_file("/sys/fs/cgroup/frames/cgroup.procs", "0");
+	execv(args[2], args + 2);
+	wl_exit(WL_BROKEN);
+}
+
+static __attribute__((constructor)) void keep_args(int argc, char **argv)
+{
+	args = argv;
+}
+
+static const struct wl_case cases[] = {
+	{ "bad_sp", run_bad_sp },
+	{ "bad_fp", run_bad_fp },
+	{ "uffd_killed", run_uffd_killed },
+	{ "uffd_late", run_uffd_late },
+	{ "storm_maps", run_storm_maps },
+	{ "storm_libs", run_storm_libs },
+	{ "shrinker", run_shrinker },
+	{ "fail_nth", run_fail_nth },
+	{ "fail_random", run_fail_random },
+	{ "memcg_exec", run_memcg_exec },
+};
+
+WL_MAIN(cases)
