@@ -7,6 +7,7 @@
 #include <string.h>
 #include <linux/bpf.h>
 #include "cases.h"
+#include "frames.h"
 
 static const char *const stops[] = {
 	[BPF_STACK_STOP_NONE] = "NONE",
@@ -129,9 +130,10 @@ static void parse_methods(struct expect *expect, const char *text)
 			expect->methods |= BPF_STACK_BY_SFRAME;
 		else if (*text == 'F')
 			expect->methods |= BPF_STACK_BY_FP;
+		else if (*text == 'G')
+			expect->methods |= FRAMES_BY_SIGNAL;
 		else if (*text == '!')
-			expect->forbidden = (BPF_STACK_BY_FP | BPF_STACK_BY_SFRAME) &
-					    ~expect->methods;
+			expect->forbidden = ~expect->methods;
 		else if (*text != '-')
 			bad("no method", text);
 	}

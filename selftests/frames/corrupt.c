@@ -127,8 +127,12 @@ static void unsorted(void)
 	struct fde *a = function(), *b = a + 1 < fdes + header->num_fdes ? a + 1 : a - 1;
 	int64_t distance = (char *)b - (char *)a, start = a->start;
 
+	uint32_t bytes = a->size;
+
 	a->start = b->start + distance;
 	b->start = start - distance;
+	a->size = b->size;
+	b->size = bytes;
 }
 
 static void overlap(void) { fdes[0].size += 64; }

@@ -29,7 +29,7 @@ enum frames_op {
 	FRAMES_UPROBE,		/* capture there by a uprobe */
 	FRAMES_URETPROBE,	/* capture when the function at addr returns */
 	FRAMES_URETPROBE_EMPTY,	/* only replace the return address */
-	FRAMES_SAMPLE,		/* capture at a high rate, by the CPU's clock */
+	FRAMES_SAMPLE,		/* capture by the CPU's clock; addr: only this thread */
 };
 
 struct frames_message {
@@ -40,6 +40,11 @@ struct frames_message {
 
 /* What bpf_stack_capture() is called with. Not in the header of each kernel. */
 #define FRAMES_STACK_DEFER	4
+/* A frame that is none: the next one was interrupted by a signal */
+#define FRAMES_MARK		255
+#define FRAMES_MARK_SIGNAL	1
+/* In the methods: a signal frame was read */
+#define FRAMES_BY_SIGNAL	4
 
 #define FRAMES_MAX_HITS		16384
 #define FRAMES_MAX_LOADS	4096

@@ -206,6 +206,7 @@ static volatile unsigned long number;
 
 FN void *storm_work(void *arg)
 {
+	wl_message(FRAMES_SAMPLE, 0, (void *)(long)gettid());
 	while (!stop) {
 		for (int i = 0; i < 1000; i++)
 			number = number * 33 + i;
@@ -279,7 +280,6 @@ static void run_for(int ms, void *(*a)(void *), void *(*b)(void *))
 
 static void run_storm_maps(void)
 {
-	wl_message(FRAMES_SAMPLE, 0, NULL);
 	run_for(3000, storm_work, storm_maps);
 }
 
@@ -318,6 +318,8 @@ static void write_file(const char *path, const char *text)
 
 static void *drop_caches(void *arg)
 {
+	/* Do not log each of them */
+	write_file("/proc/sys/vm/drop_caches", "4");
 	while (!stop)
 		write_file("/proc/sys/vm/drop_caches", "2");
 	return arg;
@@ -329,24 +331,44 @@ static void run_shrinker(void)
 	run_for(3000, capture_always, drop_caches);
 }
 
-/* A file that is new each time */
-static void touch(const char *path)
-{
-	static int mode;
+/*
+ * A library in a file that is new each time: a file that could not be read is
+ * not tried again at once.
+ */
+static void *new_library;
+static char new_name[64];
 
-	mode ^= 0001;
-	WL_CHECK(!chmod(path, 0700 | mode));
-}
-
-static void copy_file(const char *from, const char *to)
+static call_fn load_new(int n)
 {
 	static char bytes[1 << 20];
-	int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0755);
-	ssize_t size = read(in, bytes, sizeof(bytes));
+	static ssize_t size;
+	int fd;
 
-	WL_CHECK(in >= 0 && out >= 0 && size > 0 && write(out, bytes, size) == size);
-	close(in);
-	close(out);
+	if (!size) {
+		fd = open(dir("libdl-a.so"), O_RDONLY | O_CLOEXEC);
+		size = read(fd, bytes, sizeof(bytes));
+		close(fd);
+	}
+	snprintf(new_name, sizeof(new_name), "/tmp/libfail%d.so", n);
+	fd = open(new_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+	WL_CHECK(fd >= 0 && size > 0 && write(fd, bytes, size) == size);
+	close(fd);
+	new_library = dlopen(new_name, RTLD_NOW);
+	WL_CHECK(new_library);
+	return (call_fn)dlsym(new_library, "dl_call");
+}
+
+static void unload_new(void)
+{
+	dlclose(new_library);
+	unlink(new_name);
+}
+
+/* Writes to the switch may fail while it is on. */
+static void write_switch(int fd, const char *text)
+{
+	while (pwrite(fd, text, strlen(text), 0) != (ssize_t)strlen(text))
+		;
 }
 
 /*
@@ -355,50 +377,54 @@ static void copy_file(const char *from, const char *to)
  */
 static void run_fail_nth(void)
 {
-	char text[16];
+	char text[16] = "";
 	int fd, fired = 0;
-	void *lib;
+	call_fn call;
 
-	copy_file(dir("libdl-a.so"), "/tmp/libfail.so");
-	lib = dlopen("/tmp/libfail.so", RTLD_NOW);
-	fd = open("/proc/thread-self/fail-nth", O_RDWR);
-	WL_CHECK(lib);
+	fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		wl_exit(4);
 	write_file("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
-	for (int n = 1; n < 60; n++) {
-		touch("/tmp/libfail.so");
-		WL_CHECK(pwrite(fd, text, sprintf(text, "%d", n), 0) > 0);
-		((call_fn)dlsym(lib, "dl_call"))(leaf);
+	write_file("/sys/kernel/debug/failslab/verbose", "0");
+	for (int n = 0; n < 40; n++) {
+		call = load_new(n);
+		/* What else is on the stack is known before the first failure */
+		if (n) {
+			sprintf(text, "%d", n);
+			write_switch(fd, text);
+		}
+		call(leaf);
 		WL_CHECK(pread(fd, text, sizeof(text), 0) > 0);
-		fired += text[0] == '0';
-		WL_CHECK(pwrite(fd, "0", 1, 0) == 1);
+		fired += n && text[0] == '0';
+		write_switch(fd, "0");
+		unload_new();
 	}
 	write_file("/sys/kernel/debug/failslab/ignore-gfp-wait", "Y");
 	/* Less would mean that nothing was tested */
 	WL_CHECK(fired >= 3);
 }
 
-/* A quarter of all allocations of this task, at random */
+/* A quarter of all allocations of a capture, at random */
 static void run_fail_random(void)
 {
-	void *lib;
+	call_fn call;
+	int fd;
 
-	copy_file(dir("libdl-a.so"), "/tmp/libfail.so");
-	lib = dlopen("/tmp/libfail.so", RTLD_NOW);
-	WL_CHECK(lib);
-	if (access("/sys/kernel/debug/failslab/probability", W_OK))
+	fd = open("/proc/self/make-it-fail", O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
 		wl_exit(4);
 	write_file("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
 	write_file("/sys/kernel/debug/failslab/task-filter", "Y");
 	write_file("/sys/kernel/debug/failslab/verbose", "0");
 	write_file("/sys/kernel/debug/failslab/times", "-1");
 	write_file("/sys/kernel/debug/failslab/probability", "25");
-	for (int n = 0; n < 300; n++) {
-		touch("/tmp/libfail.so");
-		write_file("/proc/self/make-it-fail", "1");
-		((call_fn)dlsym(lib, "dl_call"))(leaf);
-		write_file("/proc/self/make-it-fail", "0");
+	for (int n = 0; n < 100; n++) {
+		call = load_new(n);
+		if (n)
+			write_switch(fd, "1");
+		call(leaf);
+		write_switch(fd, "0");
+		unload_new();
 	}
 	write_file("/sys/kernel/debug/failslab/probability", "0");
 	write_file("/sys/kernel/debug/failslab/ignore-gfp-wait", "Y");
@@ -408,6 +434,7 @@ static void run_fail_random(void)
 /* memcg_exec PROGRAM ARGS: run it in a group that has no memory to spare */
 static void run_memcg_exec(void)
 {
+	write_file("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
 	mkdir("/sys/fs/cgroup/frames", 0755);
 	write_file("/sys/fs/cgroup/frames/memory.max", "6M");
 	write_file("/sys/fs/cgroup/frames/cgroup.procs", "0");

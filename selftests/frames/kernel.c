@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,16 @@ static void attach(const char *name)
 		err(3, "attach %s", name);
 }
 
+/* An emulated CPU is slow: else samples would soon be throttled. */
+static void allow_samples(void)
+{
+	int fd = open("/proc/sys/kernel/perf_cpu_time_max_percent", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, "0", 1) != 1)
+		warn("perf_cpu_time_max_percent");
+	close(fd);
+}
+
 void kernel_open(const char *path)
 {
 	object = bpf_object__open_file(path, NULL);
@@ -81,6 +92,7 @@ void kernel_open(const char *path)
 	ring = ring_buffer__new(map_fd("records"), keep_record, NULL, NULL);
 	if (!ring)
 		err(3, "ring");
+	allow_samples();
 	attach("on_syscall");
 	attach("on_load");
 }
@@ -191,20 +203,20 @@ int kernel_break(pid_t pid, __u64 addr, __u32 point)
 	return attach_event(&attr, pid, point, &break_event);
 }
 
-int kernel_sample(pid_t pid, __u32 point)
+int kernel_sample(pid_t tid, __u32 point, bool with_children)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.sample_period = 200000,
-		.inherit = 1,
+		.inherit = with_children,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
 	int event;
 
-	return attach_event(&attr, pid, point, &event);
+	return attach_event(&attr, tid, point, &event);
 }
 
 int kernel_uprobe(pid_t pid, const char *path, __u64 offset, __u32 point, bool is_return,

@@ -27,7 +27,7 @@ void kernel_start(__u32 flags);
 
 /* Returns 0 or an errno. All that was attached is detached by kernel_start(). */
 int kernel_break(pid_t pid, __u64 addr, __u32 point);
-int kernel_sample(pid_t pid, __u32 point);
+int kernel_sample(pid_t tid, __u32 point, bool with_children);
 int kernel_uprobe(pid_t pid, const char *path, __u64 offset, __u32 point, bool is_return,
 		  bool is_empty);
 

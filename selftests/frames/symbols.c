@@ -9,9 +9,13 @@
 #include <unistd.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/sysmacros.h>
 #include "symbols.h"
 
+#define FUSE_SUPER_MAGIC	0x65735546
+/* A test of large files has holes in them */
+#define MAX_FILE	(64 << 20)
 #define MAX_MAPPINGS	512
 
 struct file {
@@ -74,6 +78,27 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/*
+ * A copy: a file may change, or lose what is behind it, and a mapping of it then
+ * is a bus error. That of a FUSE server is not read at all, as it may be stuck.
+ */
+static Elf *read_copy(int fd)
+{
+	struct statfs fs;
+	struct stat st;
+	char *copy;
+
+	if (fstatfs(fd, &fs) || fs.f_type == FUSE_SUPER_MAGIC || fstat(fd, &st) ||
+	    st.st_size > MAX_FILE)
+		return NULL;
+	copy = malloc(st.st_size + 1);
+	if (!copy || pread(fd, copy, st.st_size, 0) != st.st_size) {
+		free(copy);
+		return NULL;
+	}
+	return elf_memory(copy, st.st_size);
+}
+
 /* Takes over @fd. */
 static struct file *add_file(const char *path, int fd, __u64 dev, __u64 ino)
 {
@@ -84,11 +109,10 @@ static struct file *add_file(const char *path, int fd, __u64 dev, __u64 ino)
 	file->dev = dev;
 	file->ino = ino;
 	elf_version(EV_CURRENT);
-	file->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	file->elf = read_copy(fd);
+	close(fd);
 	if (file->elf)
 		read_elf(file);
-	else
-		close(fd);
 	file->next = files;
 	files = file;
 	return file;
@@ -319,7 +343,7 @@ void symbols_of_address(__u64 addr, struct place *place)
 	struct bpf_vma_info row = {};
 	size_t i;
 
-	*place = (struct place){ "[unmapped]", "?", "?" };
+	*place = (struct place){ "[unmapped]", "?", "?", false };
 	for (i = 0; i < nr_mappings; i++) {
 		const struct mapping *map = &mappings[i];
 

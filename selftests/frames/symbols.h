@@ -11,6 +11,7 @@ struct place {
 	const char *object;	/* name of the file, without directory */
 	const char *symbol;	/* function or section, or "?" */
 	const char *exact;	/* the same for the address itself, not the byte before */
+	bool interrupted;	/* by a signal, says the record */
 };
 
 /* Know the ELF files of a directory. */
