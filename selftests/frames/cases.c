@@ -85,7 +85,7 @@ static unsigned int parse_stop(const char *word)
 	bad("no such reason", word);
 }
 
-/* [exceptN:][late:][cold-ok:]-|REASON[|REASON]... */
+/* [exceptN:][either:][late:][cold-ok:]-|REASON[|REASON]... */
 static void parse_stops(struct expect *expect, char *text)
 {
 	char *word;
@@ -95,6 +95,7 @@ static void parse_stops(struct expect *expect, char *text)
 		if (!skip_prefix(&text, ":"))
 			bad("not exceptN:", text);
 	}
+	expect->either = skip_prefix(&text, "either:");
 	expect->late = skip_prefix(&text, "late:");
 	expect->cold_ok = skip_prefix(&text, "cold-ok:");
 	if (!strcmp(text, "-"))

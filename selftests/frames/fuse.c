@@ -252,6 +252,12 @@ static call_fn map_own_page(void)
 	return (call_fn)page;
 }
 
+/* Know all of the program but that page. */
+FN void warm(void)
+{
+	CAPTURE(3);
+}
+
 static call_fn serve_and_map(void)
 {
 	call_fn page;
@@ -267,12 +273,6 @@ static call_fn serve_and_map(void)
 FN void leaf(void)
 {
 	CAPTURE(0);
-}
-
-/* Know all of the program but that page. */
-FN void warm(void)
-{
-	CAPTURE(3);
 }
 
 FN void late_leaf(void)
