@@ -213,7 +213,7 @@ static void check_point(const struct expect *expect, enum mode mode, struct capt
 			size_t nr)
 {
 	const struct capture *last = NULL;
-	size_t i, hits = 0, wrong = 0, cold = 0;
+	size_t i, hits = 0, wrong = 0, cold = 0, late = 0;
 
 	for (i = 0; i < nr; i++) {
 		const struct capture *capture = &captures[i];
@@ -221,6 +221,7 @@ static void check_point(const struct expect *expect, enum mode mode, struct capt
 		if (FRAMES_POINT(capture->hit.tag) != expect->point)
 			continue;
 		hits++;
+		late += capture->completed;
 		last = capture;
 		if (capture->hit.ret < 0)
 			complain("point %u, capture %zu: %s", expect->point, i,
@@ -245,6 +246,9 @@ static void check_point(const struct expect *expect, enum mode mode, struct capt
 	if (hits < expect->min)
 		complain("point %u was hit %zu times, not %u times", expect->point, hits,
 			 expect->min);
+	if (mode == MODE_NOW && expect->either)
+		printf("# point %u: %zu of %zu stacks were there at once\n", expect->point,
+		       hits - late, hits);
 	if (expect->either)
 		return;
 	if (last && mode == MODE_NOW && !expect->late && last->completed)

@@ -207,10 +207,9 @@ static volatile unsigned long number;
 FN void *storm_work(void *arg)
 {
 	wl_message(FRAMES_SAMPLE, 0, (void *)(long)gettid());
-	while (!stop) {
-		for (int i = 0; i < 1000; i++)
-			number = number * 33 + i;
-	}
+	/* To the end of the process: a sample shall not find it in libc */
+	for (;;)
+		number = number * 33 + 1;
 	return arg;
 }
 
@@ -280,7 +279,10 @@ static void run_for(int ms, void *(*a)(void *), void *(*b)(void *))
 
 static void run_storm_maps(void)
 {
-	run_for(3000, storm_work, storm_maps);
+	pthread_t worker;
+
+	WL_CHECK(!pthread_create(&worker, NULL, storm_work, NULL));
+	run_for(3000, storm_maps, storm_maps);
 }
 
 static void run_storm_libs(void)
@@ -302,8 +304,12 @@ FN void caller(void)
 
 static void *capture_always(void *arg)
 {
-	for (int i = 0; i < 2000 && !stop; i++)
+	for (int i = 0; i < 2000 && !stop; i++) {
+		/* What is in use all the time is not taken away */
+		if (i % 20 == 0)
+			msleep(20);
 		caller();
+	}
 	return arg;
 }
 
