@@ -34,5 +34,5 @@ clean:
 distclean:
 	@$V distclean scripts/clean all
 
-.PHONY: help run check check-long tree export kernel test shell check-series clean distclean
+.PHONY: help run check check-long tree export kernel test bench shell check-series clean distclean
 .NOTPARALLEL:

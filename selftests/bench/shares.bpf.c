@@ -6,11 +6,14 @@
 #include <stdbool.h>
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
+#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include "shares.h"
 
 char LICENSE[] SEC("license") = "GPL";
+
+#define ENODATA		61
 
 #define PF_EXITING	0x00000004
 #define PF_KTHREAD	0x00200000
@@ -32,6 +35,7 @@ struct {
 
 struct task_struct {
 	unsigned int flags;
+	unsigned int in_execve:1;
 } __attribute__((preserve_access_index));
 
 struct sframe_section {
@@ -65,6 +69,8 @@ static int capture(void *ctx, __u64 tag)
 	ret = bpf_stack_capture(ctx, &ring, &snapshots, &io);
 	if (ret >= 0)
 		__sync_fetch_and_add(&counts.captures, 1);
+	else if (ret == -ENODATA && BPF_CORE_READ_BITFIELD(task, in_execve))
+		__sync_fetch_and_add(&counts.execs, 1);
 	else if (-ret < MAX_ERRORS)
 		__sync_fetch_and_add(&counts.errors[-ret], 1);
 	return 0;

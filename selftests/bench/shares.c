@@ -249,6 +249,8 @@ static unsigned long print_errors(const struct share_counts *counts)
 {
 	unsigned long sum = 0;
 
+	if (counts->execs)
+		printf("errors name=%s errno=in-exec count=%llu\n", args.name, counts->execs);
 	for (int i = 0; i < MAX_ERRORS; i++) {
 		if (!counts->errors[i])
 			continue;

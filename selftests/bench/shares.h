@@ -6,9 +6,14 @@
 #define MAX_ERRORS	256
 #define MAX_LOADS	64
 
-/* @captures: calls that returned 0 or 1; @errors: others, by errno */
+/*
+ * @captures: calls that returned 0 or 1
+ * @execs: no stack, in the middle of an exec, where there is none
+ * @errors: others, by errno
+ */
 struct share_counts {
 	__u64	captures;
+	__u64	execs;
 	__u64	errors[MAX_ERRORS];
 };
 
