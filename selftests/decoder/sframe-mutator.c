@@ -168,7 +168,8 @@ static void copy_rows(void)
 
 	while (n--) {
 		model_copy_row(&model, i, 0);
-		if (one_in(2))
+		/* There may have been no room for the first one. */
+		if (model.funcs[i].func.nr_rows && one_in(2))
 			model.rows[model.funcs[i].rows].words[0] = below(1 << 16);
 	}
 }

@@ -4,10 +4,10 @@
  *
  *	sframe-steps FILE...
  *
- * For each file, of random and of ascending addresses that have a rule: the mean, the
- * median and the largest number of instructions, from the first one of the function to
- * its return. A child looks the addresses up, and each of its steps is counted. No
- * test: what is printed are measurements, one to a line: file, order, values.
+ * For each file, of random addresses that have a rule: the mean, the median and the
+ * largest number of instructions, from the first one of the function to its return. A
+ * child looks the addresses up, and each of its steps is counted. No test: what is
+ * printed are measurements, one line for each file.
  */
 #include "damage.h"
 #include "elffile.h"
@@ -98,15 +98,8 @@ static int compare_u32(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int compare_u64(const void *a, const void *b)
-{
-	u64 x = *(const u64 *)a, y = *(const u64 *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static const char *measure(const struct sframe_table *table, const u64 *pcs,
-			   const char *name, const char *order)
+			   const char *name)
 {
 	static u32 steps[NR_PCS];
 	pid_t pid = start_child(table, pcs);
@@ -123,7 +116,7 @@ static const char *measure(const struct sframe_table *table, const u64 *pcs,
 	for (i = 0; i < NR_PCS; i++)
 		sum += steps[i];
 	qsort(steps, NR_PCS, sizeof(steps[0]), compare_u32);
-	printf("%s %s mean %.1f median %u largest %u instructions\n", name, order,
+	printf("%s mean %.1f median %u largest %u instructions\n", name,
 	       (double)sum / NR_PCS, steps[NR_PCS / 2], steps[NR_PCS - 1]);
 	fflush(stdout);
 	return NULL;
@@ -154,14 +147,10 @@ static const char *measure_file(const struct sframe_section *section, const char
 
 	if (IS_ERR(table))
 		return "is refused";
-	if (!pick_pcs(section, table, pcs)) {
+	if (pick_pcs(section, table, pcs))
+		why = measure(table, pcs, name);
+	else
 		why = "has too few addresses with a rule";
-	} else {
-		why = measure(table, pcs, name, "random");
-		qsort(pcs, NR_PCS, sizeof(pcs[0]), compare_u64);
-		if (!why)
-			why = measure(table, pcs, name, "ascending");
-	}
 	sframe_table_free(table);
 	return why;
 }

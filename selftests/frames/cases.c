@@ -20,13 +20,12 @@ static const char *const stops[] = {
 	[BPF_STACK_STOP_BAD_CFA] = "BAD_CFA",
 	[BPF_STACK_STOP_BAD_IP] = "BAD_IP",
 	[BPF_STACK_STOP_NO_USER] = "NO_USER",
-	[BPF_STACK_STOP_NOT_KEPT] = "NOT_KEPT",
 };
 
 /* As in include/linux/sframe.h of the series, which is not for user space */
 static const char *const rejects[] = {
 	"OK", "NO_MEMORY", "KILLED", "MAGIC", "ENDIAN", "VERSION", "ABI", "FLAGS", "FIXED",
-	"EMPTY", "TOO_BIG", "SPREAD", "RULES", "LAYOUT", "ADDRESS", "UNSORTED", "OVERLAP",
+	"EMPTY", "TOO_BIG", "SPREAD", "SPARSE", "RULES", "LAYOUT", "ADDRESS", "UNSORTED", "OVERLAP",
 	"ATTR", "FRE_TYPE", "REP_SIZE", "SHARED", "ROW", "ROW_ORDER", "ROW_START", "WORD_SIZE",
 	"WORDS",
 };

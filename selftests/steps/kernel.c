@@ -243,7 +243,6 @@ const char *kernel_stop_name(u32 stop)
 		[BPF_STACK_STOP_BAD_CFA] = "bad CFA",
 		[BPF_STACK_STOP_BAD_IP] = "bad ip",
 		[BPF_STACK_STOP_NO_USER] = "no user stack",
-		[BPF_STACK_STOP_NOT_KEPT] = "not kept",
 	};
 
 	return stop < sizeof(names) / sizeof(names[0]) && names[stop] ? names[stop] : "?";
