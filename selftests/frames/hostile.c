@@ -384,9 +384,23 @@ static void write_switch(int fd, const char *text)
 		;
 }
 
+static const char *const faults[] = { "failslab", "fail_page_alloc", "fail_usercopy" };
+
+#define NR_FAULTS	((int)(sizeof(faults) / sizeof(*faults)))
+
+/* Not all faults have all files */
+static void write_fault(const char *fault, const char *name, const char *value)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/%s/%s", fault, name);
+	if (!access(path, W_OK))
+		write_file(path, value);
+}
+
 /*
- * failslab: each allocation of a walk and a load fails once. The stack is right, or
- * it says that a table is missing.
+ * Each allocation and each copy of a walk and a load fails once. The stack is right, or
+ * it says what was missing.
  */
 static void run_fail_nth(void)
 {
@@ -397,8 +411,10 @@ static void run_fail_nth(void)
 	fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		wl_exit(4);
-	write_file("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
-	write_file("/sys/kernel/debug/failslab/verbose", "0");
+	for (int i = 0; i < NR_FAULTS; i++) {
+		write_fault(faults[i], "ignore-gfp-wait", "N");
+		write_fault(faults[i], "verbose", "0");
+	}
 	for (int n = 0; n < 40; n++) {
 		call = load_new(n);
 		/* What else is on the stack is known before the first failure */
@@ -407,30 +423,34 @@ static void run_fail_nth(void)
 			write_switch(fd, text);
 		}
 		call(leaf);
-		WL_CHECK(pread(fd, text, sizeof(text), 0) > 0);
-		fired += n && text[0] == '0';
+		/* If this copy fails, those of the capture did not */
+		if (pread(fd, text, sizeof(text), 0) > 0)
+			fired += n && text[0] == '0';
 		write_switch(fd, "0");
 		unload_new();
 	}
-	write_file("/sys/kernel/debug/failslab/ignore-gfp-wait", "Y");
+	for (int i = 0; i < NR_FAULTS; i++)
+		write_fault(faults[i], "ignore-gfp-wait", "Y");
 	/* Less would mean that nothing was tested */
 	WL_CHECK(fired >= 3);
 }
 
-/* A quarter of all allocations of a capture, at random */
+/* fail_random FAULT: while a stack is captured it comes, a quarter of the time */
 static void run_fail_random(void)
 {
+	const char *fault = args[2];
 	call_fn call;
 	int fd;
 
 	fd = open("/proc/self/make-it-fail", O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		wl_exit(4);
-	write_file("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
-	write_file("/sys/kernel/debug/failslab/task-filter", "Y");
-	write_file("/sys/kernel/debug/failslab/verbose", "0");
-	write_file("/sys/kernel/debug/failslab/times", "-1");
-	write_file("/sys/kernel/debug/failslab/probability", "25");
+	write_fault(fault, "ignore-gfp-wait", "N");
+	write_fault(fault, "min-order", "0");
+	write_fault(fault, "task-filter", "Y");
+	write_fault(fault, "verbose", "0");
+	write_fault(fault, "times", "-1");
+	write_fault(fault, "probability", "25");
 	for (int n = 0; n < 100; n++) {
 		call = load_new(n);
 		if (n)
@@ -439,9 +459,9 @@ static void run_fail_random(void)
 		write_switch(fd, "0");
 		unload_new();
 	}
-	write_file("/sys/kernel/debug/failslab/probability", "0");
-	write_file("/sys/kernel/debug/failslab/ignore-gfp-wait", "Y");
-	write_file("/sys/kernel/debug/failslab/task-filter", "N");
+	write_fault(fault, "probability", "0");
+	write_fault(fault, "ignore-gfp-wait", "Y");
+	write_fault(fault, "task-filter", "N");
 }
 
 /* memcg_exec PROGRAM ARGS: run it in a group that has no memory to spare */

@@ -72,6 +72,9 @@ FNR == NR {
 		first++
 	}
 	top = first <= NF ? file : "(none)"
+	# crti.o of the C library comes without call frame information
+	if (symbol == "_init" && first <= NF)
+		top = "_init"
 	reached = unknown = 0
 	for (i = first; i <= NF && !reached; i++) {
 		parse($i)
