@@ -89,8 +89,11 @@ part() {
 }
 
 parts_end() {
-	local passed failed skipped
-	[ "$number" -gt 0 ] || die 2 "no part is called$WANTED"
+	local name passed failed skipped
+	for name in $WANTED; do
+		[ -n "${STATUS[$name]:-}" ] || die 2 "no part is called $name"
+	done
+	[ "$number" -gt 0 ] || die 2 "there are no parts"
 	printf '1..%d\n' "$number" >>"$KTAP"
 
 	grep -E '^(not )?ok ' "$KTAP"
