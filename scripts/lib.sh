@@ -30,6 +30,19 @@ die() {
 	exit "$code"
 }
 
+# rank STATUS: how grave it is
+rank() {
+	case $1 in
+	4) echo 5 ;;
+	124) echo 4 ;;
+	3) echo 3 ;;
+	2) echo 2 ;;
+	1) echo 1 ;;
+	0) echo 0 ;;
+	*) echo 3 ;; # stopped by a signal
+	esac
+}
+
 unexpected() {
 	local status=$1 line=$2 cmd=$3
 	printf '%s: error: line %s: "%s" failed with status %s\n' "$PROG" "$line" "$cmd" "$status" >&2

@@ -24,19 +24,6 @@ parts_begin() {
 	printf 'KTAP version 1\n' >"$KTAP"
 }
 
-# Gravest first
-rank() {
-	case $1 in
-	4) echo 5 ;;
-	124) echo 4 ;;
-	3) echo 3 ;;
-	2) echo 2 ;;
-	0) echo 0 ;;
-	1) echo 1 ;;
-	*) echo 3 ;; # stopped by a signal
-	esac
-}
-
 wanted() { [ -z "${WANTED// /}" ] || [[ $WANTED == *" $1 "* ]]; }
 
 # record NAME STATUS LOG: adds the part with its own results: those in NAME.ktap
