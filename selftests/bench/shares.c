@@ -46,7 +46,7 @@ static const char * const kind_names[NR_KINDS] = {
 /* enum bpf_stack_stop */
 static const char * const stop_names[NR_STOPS] = {
 	"none", "complete", "fp_end", "depth", "no_rule", "cold", "fault", "bad_cfa",
-	"bad_ip", "no_user", "not_kept",
+	"bad_ip", "no_user",
 };
 
 struct share {
@@ -308,6 +308,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < NR_KINDS; i++)
 		print_share(kind_names[i], &shares[i]);
 	print_share("all", &sum);
+	if (args.loads && !skel->bss->nr_loads)
+		error(3, 0, "no table was made");
 	if (args.loads)
 		print_loads(skel);
 	failed = print_errors(&skel->bss->counts);
@@ -318,6 +320,8 @@ int main(int argc, char **argv)
 		      sum.at_once + sum.pending);
 
 	judged = args.main_only ? sum_of(OTHER_KERNEL) : sum;
+	if (!judged.at_once && !judged.pending)
+		error(3, 0, "no first thread of a process was sampled");
 	percent = 100.0 * judged.at_once / (judged.at_once + judged.pending + failed);
 	printf("%s: %.3f %% at once, wanted: %.1f %%\n", args.name, percent, args.wanted);
 	return percent < args.wanted;
