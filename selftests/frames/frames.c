@@ -202,7 +202,6 @@ static bool check_stack(const struct expect *expect, const struct bpf_stack_reco
  * Captures of a case
  */
 
-/* A table was missing; or the memory for the stack */
 /* All have to be right, and the last one made as the mode says. */
 static void check_point(const struct expect *expect, enum mode mode, struct capture *captures,
 			size_t nr)

@@ -13,7 +13,6 @@
 #include <linux/types.h>
 #endif
 
-
 /* In r9, with the number of the point in r8; 32 bit: in ebx, ecx, of getpid */
 #define FRAMES_MAGIC	0x6672616d
 #define FRAMES_GETPID_32 20

@@ -68,7 +68,7 @@ static char *map(int prot)
 	return p;
 }
 
-/* Points 0 to 6: can not be read; 10 and up: can not be a stack */
+/* Point 0: can not be read. Callers use 1 and 2: can be read, and is no stack */
 static void bad_values(void (*call)(unsigned long value, int point))
 {
 	char *guarded = map(PROT_READ | PROT_WRITE), *gone = map(PROT_READ);
@@ -128,7 +128,7 @@ static void msleep(int ms)
 	nanosleep(&ts, NULL);
 }
 
-/* Dies within two seconds of its SIGKILL, or is stuck. */
+/* Dies within ten seconds of its SIGKILL, or is stuck. */
 static void kill_and_reap(pid_t pid)
 {
 	int status;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Attaches the BPF programs, and puts samples and completions together. */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Reads ELF files and /proc/PID/maps, so that stacks can be compared by name. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <gelf.h>
