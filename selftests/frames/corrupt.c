@@ -87,15 +87,6 @@ static struct attr *masked(void)
 	exit(WL_BROKEN);
 }
 
-static Elf64_Phdr *text(void)
-{
-	for (int i = 0; i < ehdr->e_phnum; i++) {
-		if (phdrs[i].p_type == PT_LOAD && phdrs[i].p_flags & PF_X)
-			return &phdrs[i];
-	}
-	exit(WL_BROKEN);
-}
-
 static void none(void) {}
 static void magic(void) { header->magic = 0x1234; }
 static void endian(void) { header->magic = 0xe2de; }
@@ -221,9 +212,6 @@ static void two_sections(void)
 	}
 }
 
-/* The loader of the kernel refuses such a file, so it is a library's text */
-static void text_wraps(void) { text()->p_filesz = text()->p_memsz + 1; }
-
 static const struct {
 	const char *name;
 	void (*apply)(void);
@@ -240,7 +228,7 @@ static const struct {
 	DAMAGE(row_start), DAMAGE(word_size), DAMAGE(words), DAMAGE(offset_zero),
 	DAMAGE(truncated), DAMAGE(cut), DAMAGE(empty), DAMAGE(behind_file), DAMAGE(huge),
 	DAMAGE(offset_wraps), DAMAGE(offset_unaligned), DAMAGE(below_cap), DAMAGE(above_cap),
-	DAMAGE(two_sections), DAMAGE(text_wraps),
+	DAMAGE(two_sections),
 };
 
 static void read_image(const char *path)

@@ -72,7 +72,6 @@ static __always_inline int capture(void *ctx, __u32 point)
 		return 0;
 	hit->ret = ret;
 	hit->tag = io.tag;
-	hit->cookie = io.cookie;
 	return 0;
 }
 
@@ -124,7 +123,5 @@ int on_load(__u64 *ctx)
 	load->ino = info->ino;
 	load->error = ctx[1];
 	load->reject = ctx[2];
-	load->has_table = ctx[3] != 0;
-	load->pid = bpf_get_current_pid_tgid();
 	return 0;
 }

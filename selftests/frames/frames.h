@@ -59,7 +59,6 @@ struct frames_control {
 struct frames_hit {
 	__s64 ret;
 	__u64 tag;
-	__u64 cookie;
 };
 
 #define FRAMES_TAG(nr, point)	((__u64)(nr) << 32 | (point))
@@ -70,8 +69,6 @@ struct frames_load {
 	__u64 ino;
 	__s32 error;
 	__u32 reject;
-	__u32 has_table;
-	__u32 pid;
 };
 
 #endif /* __ASSEMBLER__ */

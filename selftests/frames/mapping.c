@@ -15,7 +15,6 @@
 #include "workload.h"
 
 static char **args;
-static volatile int number;
 typedef void (*call_fn)(void (*fn)(void));
 
 FN void leaf(void)

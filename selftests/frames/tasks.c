@@ -10,7 +10,6 @@
 #include "workload.h"
 
 static char *self = "/proc/self/exe";
-static volatile int number;
 
 FN void leaf(void)
 {
