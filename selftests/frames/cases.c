@@ -134,7 +134,7 @@ static void parse_methods(struct expect *expect, const char *text)
 		else if (*text == 'F')
 			expect->methods |= BPF_STACK_BY_FP;
 		else if (*text == 'G')
-			expect->methods |= FRAMES_BY_SIGNAL;
+			expect->methods |= BPF_STACK_BY_SIGNAL;
 		else if (*text == '!')
 			expect->forbidden = ~expect->methods;
 		else if (*text != '-')

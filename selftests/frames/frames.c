@@ -83,8 +83,8 @@ static void resolve(const struct bpf_stack_record *record, struct stack *stack)
 
 	stack->nr = 0;
 	for (unsigned int i = 0; i < record->nr_user && i < MAX_FRAMES; i++) {
-		if (user[i] >> BPF_STACK_FRAME_SHIFT == FRAMES_MARK) {
-			interrupted = (user[i] & BPF_STACK_FRAME_MASK) == FRAMES_MARK_SIGNAL;
+		if (user[i] >> BPF_STACK_FRAME_SHIFT == BPF_STACK_FRAME_MARK) {
+			interrupted = (user[i] & BPF_STACK_FRAME_MASK) == BPF_STACK_MARK_SIGNAL;
 			continue;
 		}
 		place = &stack->frames[stack->nr++];
@@ -162,7 +162,7 @@ static void print_stack(const struct stack *stack, const struct bpf_stack_record
 	printf(", stop %s, by%s%s%s, %zu frames\n", stop_name(record->user_stop),
 	       record->user_methods & BPF_STACK_BY_SFRAME ? " sframe" : "",
 	       record->user_methods & BPF_STACK_BY_FP ? " fp" : "",
-	       record->user_methods & FRAMES_BY_SIGNAL ? " signal" : "", stack->nr);
+	       record->user_methods & BPF_STACK_BY_SIGNAL ? " signal" : "", stack->nr);
 }
 
 static void print_expected(const struct expect *expect)
@@ -433,22 +433,11 @@ static void report(const char *name, enum mode mode)
 	fflush(stdout);
 }
 
-static void skip(const char *name, enum mode mode, const char *reason)
+static void run_case(const struct test_case *test, enum mode mode)
 {
-	printf("ok %u %s/%s # SKIP %s\n", ++nr_rows, name, mode_names[mode], reason);
-}
-
-static void run_case(const struct test_case *test, enum mode mode, bool walks_now)
-{
-	__u32 flags = BPF_STACK_USER;
-
 	nr_complaints = 0;
 	nr_stacks_shown = 0;
-	if (mode == MODE_NOW && !walks_now)
-		return skip(test->name, mode, "this kernel defers every walk");
-	if (mode == MODE_DEFERRED && walks_now)
-		flags |= FRAMES_STACK_DEFER;
-	kernel_start(flags);
+	kernel_start(BPF_STACK_USER | (mode == MODE_DEFERRED ? BPF_STACK_DEFER : 0));
 	run_child(test);
 	check_captures(test, mode);
 	report(test->name, mode);
@@ -478,7 +467,6 @@ int main(int argc, char **argv)
 	const char *pattern = "*";
 	struct test_case *test;
 	char object[4200];
-	bool walks_now;
 	int option;
 
 	while ((option = getopt(argc, argv, "t:c:")) != -1) {
@@ -495,14 +483,13 @@ int main(int argc, char **argv)
 	set_directory();
 	snprintf(object, sizeof(object), "%s/frames.bpf.o", getenv("D"));
 	kernel_open(object);
-	walks_now = kernel_walks_now();
 	printf("KTAP version 1\n");
 	for (; optind < argc; optind++) {
 		for (test = cases_read(argv[optind]); test; test = test->next) {
 			if (fnmatch(pattern, test->name, 0))
 				continue;
 			for (enum mode mode = 0; mode < NR_MODES; mode++)
-				run_case(test, mode, walks_now);
+				run_case(test, mode);
 		}
 	}
 	printf("1..%u\n", nr_rows);

@@ -37,14 +37,6 @@ struct frames_message {
 	__u64 addr;
 };
 
-/* What bpf_stack_capture() is called with. Not in the header of each kernel. */
-#define FRAMES_STACK_DEFER	4
-/* A frame that is none: the next one was interrupted by a signal */
-#define FRAMES_MARK		255
-#define FRAMES_MARK_SIGNAL	1
-/* In the methods: a signal frame was read */
-#define FRAMES_BY_SIGNAL	4
-
 #define FRAMES_MAX_HITS		16384
 #define FRAMES_MAX_LOADS	4096
 

@@ -135,28 +135,6 @@ void kernel_start(__u32 flags)
 		err(3, "control");
 }
 
-static void capture_here(void)
-{
-	register long r8 asm("r8") = 0;
-	register long r9 asm("r9") = FRAMES_MAGIC;
-	long ax = __NR_getpid;
-
-	asm volatile("syscall" : "+a"(ax) : "r"(r8), "r"(r9) : "rcx", "r11", "memory");
-}
-
-bool kernel_walks_now(void)
-{
-	struct capture *all;
-	size_t nr;
-
-	kernel_start(BPF_STACK_USER | FRAMES_STACK_DEFER);
-	capture_here();
-	all = kernel_captures(&nr);
-	if (nr != 1)
-		errx(3, "the test of the kernel's abilities made %zu captures", nr);
-	return all[0].hit.ret != -EINVAL;
-}
-
 static int keep_link(struct bpf_link *link)
 {
 	if (!link)

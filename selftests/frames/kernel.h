@@ -19,9 +19,6 @@ struct capture {
 
 void kernel_open(const char *object);
 
-/* Does this kernel walk stacks at once? Else it defers every walk. */
-bool kernel_walks_now(void);
-
 /* Forget what was recorded, and capture with these flags from now on. */
 void kernel_start(__u32 flags);
 
