@@ -203,22 +203,17 @@ static void parse_expect(struct test_case *test, char *text)
 	}
 }
 
-/* NAME[(STATUS)]: COMMAND */
+/* NAME: COMMAND */
 static struct test_case *parse_case(char *text)
 {
 	struct test_case *test = calloc(1, sizeof(*test));
-	char *colon = strstr(text, ": "), *status;
+	char *colon = strstr(text, ": ");
 
 	if (!test || !colon)
 		bad("not NAME: COMMAND", text);
 	*colon = 0;
 	test->name = text;
 	test->command = colon + 2;
-	status = strchr(text, '(');
-	if (status) {
-		*status++ = 0;
-		test->status = !strcmp(status, "killed)") ? -1 : atoi(status);
-	}
 	return test;
 }
 

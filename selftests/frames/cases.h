@@ -40,7 +40,6 @@ struct expect_load {
 struct test_case {
 	char *name;
 	char *command;
-	int status;		/* exit status, or -1: killed */
 	struct expect expects[MAX_EXPECTS];
 	size_t nr_expects;
 	struct expect_load loads[MAX_EXPECTS];

@@ -20,6 +20,9 @@
 /* A connected SOCK_SEQPACKET socket; each message gets an int as an answer. */
 #define FRAMES_FD	3
 
+/* Exit status of a workload that the kernel has no configuration for: a skip */
+#define FRAMES_SKIP	4
+
 #ifndef __ASSEMBLER__
 
 enum frames_op {

@@ -160,7 +160,7 @@ static void mount_fuse(void)
 
 	fuse_fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	if (fuse_fd < 0)
-		wl_exit(4);
+		wl_exit(FRAMES_SKIP);
 	mkdir(DIR, 0755);
 	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other",
 		 fuse_fd);

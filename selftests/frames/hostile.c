@@ -388,7 +388,15 @@ static const char *const faults[] = { "failslab", "fail_page_alloc", "fail_userc
 
 #define NR_FAULTS	((int)(sizeof(faults) / sizeof(*faults)))
 
-/* Not all faults have all files */
+static int has_fault(const char *fault)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/%s/probability", fault);
+	return !access(path, W_OK);
+}
+
+/* Not all kernels have all faults, nor all faults all files */
 static void write_fault(const char *fault, const char *name, const char *value)
 {
 	char path[128];
@@ -410,7 +418,7 @@ static void run_fail_nth(void)
 
 	fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
 	if (fd < 0)
-		wl_exit(4);
+		wl_exit(FRAMES_SKIP);
 	for (int i = 0; i < NR_FAULTS; i++) {
 		write_fault(faults[i], "ignore-gfp-wait", "N");
 		write_fault(faults[i], "verbose", "0");
@@ -443,8 +451,8 @@ static void run_fail_random(void)
 	int fd;
 
 	fd = open("/proc/self/make-it-fail", O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		wl_exit(4);
+	if (fd < 0 || !has_fault(fault))
+		wl_exit(FRAMES_SKIP);
 	write_fault(fault, "ignore-gfp-wait", "N");
 	write_fault(fault, "min-order", "0");
 	write_fault(fault, "task-filter", "Y");
