@@ -4,20 +4,12 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <errno.h>
 #include <linux/bpf.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "steps.skel.h"
 
-/* Younger than some kernels that this is built for */
-#define DEFER		4U
-#define FRAME_MARK	255
-#define MARK_SIGNAL	1
 #define MAX_OBJECTS	255
 
 const char *const kernel_mode_names[NR_MODES] = { "now", "defer" };
@@ -117,7 +109,7 @@ void kernel_close(void)
 
 static u32 mode_flags(enum kernel_mode mode)
 {
-	return BPF_STACK_USER | (mode == MODE_DEFER ? DEFER : 0);
+	return BPF_STACK_USER | (mode == MODE_DEFER ? BPF_STACK_DEFER : 0);
 }
 
 void kernel_watch(pid_t pid, enum kernel_mode mode)
@@ -125,33 +117,6 @@ void kernel_watch(pid_t pid, enum kernel_mode mode)
 	skel->bss->watched = pid;
 	skel->bss->flags = mode_flags(mode);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
-
-/* Asks for the stack of a child that sends itself a signal. */
-bool kernel_has_mode(enum kernel_mode mode)
-{
-	struct kernel_stack stack;
-	pid_t pid;
-	int status;
-
-	pid = fork();
-	if (pid < 0)
-		die(EXIT_INFRA, "fork: %m");
-	if (!pid) {
-		signal(SIGTRAP, SIG_IGN);
-		raise(SIGSTOP);
-		raise(SIGTRAP);
-		_exit(0);
-	}
-	if (waitpid(pid, &status, WUNTRACED) != pid || !WIFSTOPPED(status))
-		die(EXIT_INFRA, "the child that asks for a mode did not stop");
-	kernel_watch(pid, mode);
-	kill(pid, SIGCONT);
-	waitpid(pid, &status, 0);
-	kernel_take(&stack);
-	if (!stack.taken)
-		die(EXIT_INFRA, "the BPF program did not see a signal");
-	return stack.result != -EINVAL;
 }
 
 void kernel_take(struct kernel_stack *stack)
@@ -217,8 +182,8 @@ bool kernel_locate(struct kernel_stack *stack, const struct mappings *maps)
 	size_t i, nr = 0;
 
 	for (i = 0; stack->known && i < last.nr; i++) {
-		if (last.frames[i] >> BPF_STACK_FRAME_SHIFT == FRAME_MARK) {
-			exact = (last.frames[i] & BPF_STACK_FRAME_MASK) == MARK_SIGNAL;
+		if (last.frames[i] >> BPF_STACK_FRAME_SHIFT == BPF_STACK_FRAME_MARK) {
+			exact = (last.frames[i] & BPF_STACK_FRAME_MASK) == BPF_STACK_MARK_SIGNAL;
 			continue;
 		}
 		stack->frames[nr] = locate(last.frames[i], maps);

@@ -33,8 +33,6 @@ extern const char *const kernel_mode_names[NR_MODES];
 void kernel_open(void);
 void kernel_close(void);
 
-/* False if the running kernel does not know the mode. */
-bool kernel_has_mode(enum kernel_mode mode);
 void kernel_watch(pid_t pid, enum kernel_mode mode);
 
 /*

@@ -34,7 +34,6 @@ __u32 flags;
 
 /* Of the last capture */
 __u64 tag;
-__u64 cookie;
 int result;
 
 SEC("tp_btf/signal_generate")
@@ -46,6 +45,5 @@ int step(__u64 *ctx)
 		return 0;
 	io.tag = ++tag;
 	result = bpf_stack_capture(ctx, &records, &objects, &io);
-	cookie = io.cookie;
 	return 0;
 }

@@ -304,7 +304,7 @@ static unsigned long compared(const struct counts *counts)
 }
 
 /* Why the case has not passed, or NULL */
-static const char *failure(const struct run *run, bool has_defer)
+static const char *failure(const struct run *run)
 {
 	const struct counts *counts = &run->counts;
 	unsigned long known = counts->steps - counts->silent;
@@ -315,8 +315,7 @@ static const char *failure(const struct run *run, bool has_defer)
 		return "the program has ended too early";
 	if (compared(counts) * 2 < counts->steps)
 		return "less than half of the steps could be compared";
-	/* A kernel without the mode "defer" has no other. */
-	if (run->mode == MODE_NOW && has_defer && counts->at_once * 100 < known * MIN_AT_ONCE)
+	if (run->mode == MODE_NOW && counts->at_once * 100 < known * MIN_AT_ONCE)
 		return "not enough stacks at once";
 	if (run->mode == MODE_DEFER && counts->at_once)
 		return "stacks at once that had to be deferred";
@@ -363,7 +362,7 @@ static double seconds(void)
 }
 
 /* Prints the row of a case; true if it has passed. */
-static bool one_case(const struct step_case *c, enum kernel_mode mode, bool has_defer, int row,
+static bool one_case(const struct step_case *c, enum kernel_mode mode, int row,
 		     struct counts *total)
 {
 	struct run *run = allocate(1, sizeof(*run));
@@ -381,7 +380,7 @@ static bool one_case(const struct step_case *c, enum kernel_mode mode, bool has_
 		printf("#   %6lu %s\n", run->tallies[i].nr, run->tallies[i].name);
 		free(run->tallies[i].name);
 	}
-	why = failure(run, has_defer);
+	why = failure(run);
 	if (why)
 		printf("# %s-%s: %s\n", c->name, kernel_mode_names[mode], why);
 	printf("%s %d %s-%s # ", why ? "not ok" : "ok", row, c->name, kernel_mode_names[mode]);
@@ -441,7 +440,7 @@ static const char *read_options(int argc, char **argv)
 }
 
 /* All cases in one mode; returns how many have failed. */
-static int one_mode(const struct step_cases *cases, enum kernel_mode mode, bool has_defer, int *row,
+static int one_mode(const struct step_cases *cases, enum kernel_mode mode, int *row,
 		    struct counts *total)
 {
 	int failed = 0;
@@ -452,12 +451,7 @@ static int one_mode(const struct step_cases *cases, enum kernel_mode mode, bool 
 
 		if (only && strcmp(only, c->name))
 			continue;
-		++*row;
-		if (mode == MODE_DEFER && !has_defer)
-			printf("ok %d %s-%s # SKIP the kernel does not know BPF_STACK_DEFER\n", *row,
-			       c->name, kernel_mode_names[mode]);
-		else
-			failed += !one_case(c, mode, has_defer, *row, total);
+		failed += !one_case(c, mode, ++*row, total);
 	}
 	return failed;
 }
@@ -466,7 +460,7 @@ int main(int argc, char **argv)
 {
 	struct step_cases cases = {};
 	struct counts total = {};
-	bool has_defer, enough;
+	bool enough;
 	int mode, row = 0, failed = 0;
 	size_t i, nr = 0;
 
@@ -474,18 +468,17 @@ int main(int argc, char **argv)
 	defects_read(defects_path);
 	stay();
 	kernel_open();
-	has_defer = kernel_has_mode(MODE_DEFER);
 	for (i = 0; i < cases.nr; i++)
 		nr += !only || !strcmp(only, cases.all[i].name);
 	if (!nr)
 		die(EXIT_USAGE, "no case is called %s", only);
 	printf("KTAP version 1\n1..%zu\n", nr * NR_MODES + 1);
 	for (mode = 0; mode < NR_MODES; mode++)
-		failed += one_mode(&cases, mode, has_defer, &row, &total);
+		failed += one_mode(&cases, mode, &row, &total);
 	kernel_close();
 	defects_print();
-	/* In each mode that the kernel has */
-	at_least *= 1 + has_defer;
+	/* In each mode */
+	at_least *= NR_MODES;
 	enough = compared(&total) >= at_least;
 	if (!enough)
 		printf("# only %lu steps were compared, of %lu\n", compared(&total), at_least);

@@ -13,7 +13,6 @@ typedef uint8_t u8;
 /* What scripts and plans of the repository know. */
 #define EXIT_USAGE	2
 #define EXIT_INFRA	3
-#define EXIT_SKIP	4
 
 /* As many frames as are compared; the kernel's limit is about 505. */
 #define MAX_FRAMES	512
