@@ -87,10 +87,7 @@ static void copy_func(void)
 
 	model_copy_func(&model, i);
 	last = &model.funcs[model.nr_funcs - 1].func;
-	if (below(2))
-		last->start += below(last->size + 64);
-	else
-		last->start = model.funcs[model.nr_funcs - 1].func.start + last->size;
+	last->start += below(2) ? below(last->size + 64) : last->size;
 }
 
 static void delete_func(void)

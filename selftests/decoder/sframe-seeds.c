@@ -4,8 +4,8 @@
  *
  *	sframe-seeds OUT-DIRECTORY FILE...
  *
- * A few windows of functions of each file, of different lengths. libFuzzer's
- * -merge=1 then keeps those that add coverage.
+ * A few windows of functions of each file, of different lengths. "make
+ * merge-corpus" then keeps those that add coverage.
  */
 #include "elffile.h"
 #include "model.h"
@@ -16,7 +16,8 @@
 #include <string.h>
 
 #define EXIT_USAGE	2
-#define MAX_SEED	16384
+/* As long as an input of fuzz may be */
+#define MAX_SEED	12288
 /* With 256 rows each */
 #define BATCH_FUNCS	16
 
