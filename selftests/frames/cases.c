@@ -84,7 +84,7 @@ static unsigned int parse_stop(const char *word)
 	bad("no such reason", word);
 }
 
-/* [exceptN:][either:][late:][cold-ok:][fault-ok:]-|REASON[|REASON]... */
+/* [exceptN:][either:][late:][cold-ok:|cold-some:][fault-ok:]-|REASON[|REASON]... */
 static void parse_stops(struct expect *expect, char *text)
 {
 	char *word;
@@ -96,7 +96,8 @@ static void parse_stops(struct expect *expect, char *text)
 	}
 	expect->either = skip_prefix(&text, "either:");
 	expect->late = skip_prefix(&text, "late:");
-	if (skip_prefix(&text, "cold-ok:"))
+	expect->must_excuse = skip_prefix(&text, "cold-some:");
+	if (expect->must_excuse || skip_prefix(&text, "cold-ok:"))
 		expect->excuses = 1U << BPF_STACK_STOP_COLD | 1U << BPF_STACK_STOP_NONE;
 	if (skip_prefix(&text, "fault-ok:"))
 		expect->excuses |= 1U << BPF_STACK_STOP_FAULT;

@@ -24,6 +24,7 @@ struct expect {
 	unsigned int stops;	/* bits of enum bpf_stack_stop; 0: any */
 	bool either;		/* at once or late, in both modes */
 	unsigned int defects;	/* stacks that may be wrong, for a reason given there */
+	bool must_excuse;	/* at least one has to be excused */
 	unsigned int excuses;	/* as stops: a stack that ended so may be another one */
 	unsigned int methods;	/* enum bpf_stack_methods that have to be used */
 	unsigned int forbidden;	/* those that must not */

@@ -33,7 +33,7 @@ static const char *const mode_names[] = {
 	[MODE_NOW] = "now",
 };
 
-static unsigned int timeout = 60;
+static unsigned int timeout = 20;
 static unsigned int nr_rows, nr_failed;
 /* What is wrong with the row at hand, and how much was said of it */
 static unsigned int nr_complaints;
@@ -235,6 +235,8 @@ static void check_point(const struct expect *expect, enum mode mode, struct capt
 		complain("point %u: %zu of %zu stacks are wrong", expect->point, wrong, hits);
 	if (excused)
 		printf("# point %u: %zu of %zu stacks are excused\n", expect->point, excused, hits);
+	if (expect->must_excuse && !excused)
+		complain("point %u: no stack is excused: nothing has failed", expect->point);
 	if (hits && excused == hits)
 		complain("point %u: all stacks are excused", expect->point);
 	if (hits < expect->min)

@@ -28,6 +28,9 @@ static char **args;
  * bad_fp(fp), where it is fp + 16. What happens to the registers between two
  * system calls is seen by nobody: the stack is not touched.
  */
+#define DIGITS(macro)	#macro
+#define NUMBER(macro)	DIGITS(macro)
+
 #define SWITCHED(name, reg)						\
 asm(".pushsection .text\n"						\
     ".type " #name ", @function\n"					\
@@ -41,8 +44,8 @@ asm(".pushsection .text\n"						\
     "mov %rsp, %rbx\n"							\
     "mov %rdi, %" reg "\n"						\
     "mov %esi, %r8d\n"							\
-    "mov $0x6672616d, %r9d\n"						\
-    "mov $39, %eax\n"							\
+    "mov $" NUMBER(FRAMES_MAGIC) ", %r9d\n"				\
+    "mov $" NUMBER(__NR_getpid) ", %eax\n"				\
     "syscall\n"								\
     "mov $39, %eax\n"							\
     "syscall\n"								\
