@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "compare.h"
+#include "oracle.h"
+
+#include <gelf.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define REG_SP	7
+#define REG_FP	6
+
+/* Two threads that have nothing in common: a rule that is right for both is right. */
+#define NR_MACHINES	2
+
+/* Where the kernel has the interrupted registers, from the stack pointer on */
+#define SIGNAL_FP	120
+#define SIGNAL_SP	160
+#define SIGNAL_IP	168
+
+enum verdict {
+	VERDICT_EQUAL,
+	VERDICT_LEFT_OUT,
+	VERDICT_NOTHING,
+	VERDICT_WRONG,
+	VERDICT_MISSING,
+	VERDICT_EXTRA,
+};
+
+static const char * const verdict_names[] = {
+	[VERDICT_WRONG]		= "another rule",
+	[VERDICT_MISSING]	= "no rule, but SFrame has one",
+	[VERDICT_EXTRA]		= "a rule, but there is no call frame information",
+};
+
+struct scan {
+	Dwarf_CFI *cfi;
+	const struct kernel_table *table;
+	const char *name;
+	unsigned int verbose;
+	struct comparison *result;
+	/* the run of different addresses that is going on */
+	enum verdict verdict;
+	uint64_t start;
+	uint64_t end;
+};
+
+struct kernel_text *read_texts(Elf *elf, unsigned int *nr)
+{
+	struct kernel_text *texts;
+	GElf_Phdr phdr;
+	size_t i, n, size;
+
+	*nr = 0;
+	if (elf_getphdrnum(elf, &n) || !n || !elf_rawfile(elf, &size))
+		return NULL;
+	texts = calloc(n, sizeof(*texts));
+	for (i = 0; texts && i < n; i++) {
+		if (!gelf_getphdr(elf, i, &phdr) || phdr.p_type != PT_LOAD ||
+		    !(phdr.p_flags & PF_X))
+			continue;
+		/* No more than there is: each address will be asked for. */
+		if (phdr.p_filesz > size)
+			phdr.p_filesz = size;
+		texts[(*nr)++] = (struct kernel_text){ phdr.p_vaddr,
+						       phdr.p_vaddr + phdr.p_filesz };
+	}
+	return texts;
+}
+
+static uint64_t compute(const struct machine *machine, const struct kernel_value *value,
+			uint64_t cfa)
+{
+	uint64_t base = value->base == KERNEL_CFA ? cfa : machine->regs[value->reg];
+
+	base += value->off;
+	return value->deref ? machine_read(machine, base) : base;
+}
+
+static bool rule_is_right(const void *handle, const struct machine *machine,
+			  const struct caller *caller)
+{
+	struct kernel_rule rule = kernel_table_rule(handle);
+	uint64_t cfa = compute(machine, &rule.cfa, 0);
+
+	return cfa == caller->cfa && compute(machine, &rule.ra, cfa) == caller->ra &&
+	       compute(machine, &rule.fp, cfa) == caller->fp;
+}
+
+/* What the kernel does without a rule */
+static bool signal_is_right(const struct machine *machine, const struct caller *caller)
+{
+	uint64_t sp = machine->regs[REG_SP];
+
+	return machine_read(machine, sp + SIGNAL_SP) == caller->cfa &&
+	       machine_read(machine, sp + SIGNAL_IP) == caller->ra &&
+	       machine_read(machine, sp + SIGNAL_FP) == caller->fp;
+}
+
+static enum verdict judge_one(const struct oracle_row *row, const struct machine *machine,
+			      enum kernel_kind kind, const void *handle)
+{
+	struct caller caller = oracle_caller(row, machine);
+	bool right = false;
+
+	switch (kind) {
+	case KERNEL_NOTHING:
+		return caller.kind == CALLER_NONE || oracle_is_plain(row) ?
+		       VERDICT_MISSING : VERDICT_LEFT_OUT;
+	case KERNEL_OUTERMOST:
+		right = caller.kind == CALLER_NONE;
+		break;
+	case KERNEL_SIGNAL:
+		right = row->signal && caller.kind == CALLER_KNOWN &&
+			signal_is_right(machine, &caller);
+		break;
+	case KERNEL_RULE:
+		right = !row->signal && caller.kind == CALLER_KNOWN &&
+			rule_is_right(handle, machine, &caller);
+		break;
+	}
+	return right ? VERDICT_EQUAL : VERDICT_WRONG;
+}
+
+static enum verdict judge(const struct oracle_row *row, uint64_t pc, enum kernel_kind kind,
+			  const void *handle)
+{
+	enum verdict verdict = VERDICT_EQUAL;
+	uint64_t seed;
+
+	for (seed = 0; seed < NR_MACHINES; seed++) {
+		const struct machine machine = machine_make(seed, pc);
+
+		verdict = judge_one(row, &machine, kind, handle);
+		if (verdict != VERDICT_EQUAL)
+			break;
+	}
+	return verdict;
+}
+
+static void end_run(struct scan *scan)
+{
+	if (scan->start == scan->end)
+		return;
+	if (scan->verbose) {
+		printf("# %s: %#" PRIx64 "-%#" PRIx64 ": the table has %s\n", scan->name,
+		       scan->start, scan->end, verdict_names[scan->verdict]);
+		scan->verbose--;
+	}
+	scan->start = scan->end;
+}
+
+static void count(struct scan *scan, uint64_t pc, enum verdict verdict)
+{
+	struct comparison *result = scan->result;
+	uint64_t * const counts[] = {
+		[VERDICT_EQUAL]		= &result->equal,
+		[VERDICT_LEFT_OUT]	= &result->left_out,
+		[VERDICT_NOTHING]	= &result->nothing,
+		[VERDICT_WRONG]		= &result->wrong,
+		[VERDICT_MISSING]	= &result->missing,
+		[VERDICT_EXTRA]		= &result->extra,
+	};
+
+	(*counts[verdict])++;
+	if (!verdict_names[verdict])
+		return;
+	if (scan->end != pc || scan->verdict != verdict) {
+		end_run(scan);
+		scan->start = pc;
+		scan->verdict = verdict;
+	}
+	scan->end = pc + 1;
+}
+
+static void compare_row(struct scan *scan, const struct oracle_row *row, uint64_t pc,
+			uint64_t end)
+{
+	bool uses_pc = oracle_uses_pc(row);
+	enum kernel_kind kind, last_kind = KERNEL_NOTHING;
+	const void *handle, *last_handle = NULL;
+	enum verdict verdict = VERDICT_EQUAL;
+	bool first = true;
+
+	for (; pc < end; pc++) {
+		kind = kernel_table_lookup(scan->table, pc, &handle);
+		if (first || uses_pc || kind != last_kind || handle != last_handle)
+			verdict = judge(row, pc, kind, handle);
+		first = false;
+		last_kind = kind;
+		last_handle = handle;
+		count(scan, pc, verdict);
+	}
+}
+
+/* Where functions overlap, a row may end before it says so. */
+static bool is_same_row(struct scan *scan, const struct oracle_row *row, uint64_t address)
+{
+	struct oracle_row other;
+	bool same;
+
+	if (!oracle_row_find(scan->cfi, address, &other))
+		return false;
+	same = other.start == row->start && other.end == row->end;
+	oracle_row_end(&other);
+	return same;
+}
+
+static void compare_text(struct scan *scan, const struct kernel_text *text)
+{
+	struct oracle_row row;
+	const void *handle;
+	uint64_t pc, end;
+
+	for (pc = text->start; pc < text->end; pc = end) {
+		end = pc + 1;
+		if (!oracle_row_find(scan->cfi, pc, &row)) {
+			count(scan, pc, kernel_table_lookup(scan->table, pc, &handle) ?
+					VERDICT_EXTRA : VERDICT_NOTHING);
+			continue;
+		}
+		if (row.end > pc && is_same_row(scan, &row, row.end - 1))
+			end = row.end < text->end ? row.end : text->end;
+		compare_row(scan, &row, pc, end);
+		oracle_row_end(&row);
+	}
+}
+
+bool compare(Elf *elf, const struct kernel_table *table, const struct kernel_text *texts,
+	     unsigned int nr_texts, const char *name, unsigned int verbose,
+	     struct comparison *comparison)
+{
+	struct scan scan = {
+		.cfi = dwarf_getcfi_elf(elf),
+		.table = table,
+		.name = name,
+		.verbose = verbose,
+		.result = comparison,
+	};
+	unsigned int i;
+
+	*comparison = (struct comparison){};
+	if (!scan.cfi)
+		return false;
+	for (i = 0; i < nr_texts; i++)
+		compare_text(&scan, &texts[i]);
+	end_run(&scan);
+	dwarf_cfi_end(scan.cfi);
+	return true;
+}
