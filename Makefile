@@ -28,7 +28,7 @@ bench:
 shell:
 	@$V shell scripts/shell
 check-series:
-	@$V check-series scripts/check-series
+	@$V check-series sh -c 'scripts/check-series && scripts/bisect'
 clean:
 	@$V clean scripts/clean
 distclean:
