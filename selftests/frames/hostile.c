@@ -107,6 +107,91 @@ static void run_bad_fp(void)
 }
 
 /*
+ * Captures with other bits in the return address: flipped(bits). It is put back
+ * before anybody returns to it.
+ */
+#define FLIPPED "xor %rdi, (%rsp)\n"
+
+asm(".pushsection .text\n"
+    ".type flipped, @function\n"
+    "flipped:\n"
+    ".cfi_startproc\n"
+    FLIPPED
+    "mov %esi, %r8d\n"
+    "mov $" NUMBER(FRAMES_MAGIC) ", %r9d\n"
+    "mov $" NUMBER(__NR_getpid) ", %eax\n"
+    "syscall\n"
+    "mov $" NUMBER(__NR_getpid) ", %eax\n"
+    "syscall\n"
+    "xor %r9d, %r9d\n"
+    FLIPPED
+    "ret\n"
+    ".cfi_endproc\n"
+    ".size flipped, . - flipped\n"
+    ".popsection\n");
+void flipped(unsigned long bits, int point);
+
+/*
+ * Walks remember addresses by a key that has not room for all bits. No bit that makes
+ * an address one of no code may be overlooked: each of those from 47 on is set, in turns
+ * with the right address, which is known by then.
+ */
+#define FIRST_BIT	47
+#define NR_WARM		20
+
+static unsigned long wrong_bit(int i)
+{
+	if (i < NR_WARM || i % 2)
+		return 0;
+	return 1UL << (FIRST_BIT + (i - NR_WARM) / 2);
+}
+
+#define FOR_BITS(i)	for (int i = 0; i < NR_WARM + 2 * (64 - FIRST_BIT); i++)
+
+/* A function of its own, since compilers make two calls, and two addresses, of one. */
+FN void call_flipped(unsigned long bits)
+{
+	flipped(bits, bits ? 2 : 1);
+	STAY();
+}
+
+static void run_return_bits(void)
+{
+	FOR_BITS(i)
+		call_flipped(wrong_bit(i));
+}
+
+/* The address that a signal has interrupted is known by another key. */
+static unsigned long flip;
+
+FN void flip_handler(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+
+	(void)sig, (void)info;
+	uc->uc_mcontext.gregs[REG_RIP] ^= flip;
+	CAPTURE(flip ? 2 : 1);
+	uc->uc_mcontext.gregs[REG_RIP] ^= flip;
+}
+
+FN void trap(void)
+{
+	asm volatile("int3" ::: "memory");
+	STAY();
+}
+
+static void run_interrupted_bits(void)
+{
+	struct sigaction action = { .sa_sigaction = flip_handler, .sa_flags = SA_SIGINFO };
+
+	WL_CHECK(!sigaction(SIGTRAP, &action, NULL));
+	FOR_BITS(i) {
+		flip = wrong_bit(i);
+		trap();
+	}
+}
+
+/*
  * userfaultfd: a page of the stack is with somebody who does not answer, or late.
  */
 static char *wanted;
@@ -494,6 +579,8 @@ static __attribute__((constructor)) void keep_args(int argc, char **argv)
 static const struct wl_case cases[] = {
 	{ "bad_sp", run_bad_sp },
 	{ "bad_fp", run_bad_fp },
+	{ "return_bits", run_return_bits },
+	{ "interrupted_bits", run_interrupted_bits },
 	{ "uffd_killed", run_uffd_killed },
 	{ "uffd_late", run_uffd_late },
 	{ "storm_maps", run_storm_maps },

@@ -4,19 +4,9 @@
  * names begin with "left_" have parts that SFrame can not say: how many bytes for each reason
  * is what the script check expects.
  */
+#include "function.h"
+
 	.text
-
-.macro function name
-	.globl	\name
-	.type	\name, @function
-\name:
-	.cfi_startproc
-.endm
-
-.macro end name
-	.cfi_endproc
-	.size	\name, . - \name
-.endm
 
 .macro bytes n
 	.rept	\n

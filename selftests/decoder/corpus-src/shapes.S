@@ -3,19 +3,9 @@
  * Each kind of row and function that the assembler can make, and each that it
  * leaves out. Nothing here is ever run.
  */
+#include "function.h"
+
 	.text
-
-.macro function name
-	.globl	\name
-	.type	\name, @function
-\name:
-	.cfi_startproc
-.endm
-
-.macro end name
-	.cfi_endproc
-	.size	\name, . - \name
-.endm
 
 /* The stack ends here: a row without data words */
 function outermost
