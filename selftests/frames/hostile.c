@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <signal.h>
@@ -560,13 +561,36 @@ static void run_fail_random(void)
 	write_fault(fault, "task-filter", "N");
 }
 
-/* memcg_exec PROGRAM ARGS: run it in a group that has no memory to spare */
+/* Does the kernel have that much for us? A map is charged, and nobody is killed for it. */
+static int has_kernel_memory(unsigned int size)
+{
+	union bpf_attr attr = {
+		.map_type = BPF_MAP_TYPE_ARRAY,
+		.key_size = 4,
+		.value_size = PAGE,
+		.max_entries = size / PAGE,
+	};
+	int fd = syscall(__NR_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
+
+	WL_CHECK(fd >= 0 || errno == ENOMEM);
+	if (fd < 0)
+		return 0;
+	close(fd);
+	return 1;
+}
+
+/*
+ * memcg_exec PROGRAM ARGS: run it in a group that has less memory to spare than a section
+ * of 8 MiB takes, as that of the damage below_cap. What is charged to it can not have that.
+ */
 static void run_memcg_exec(void)
 {
+	WL_CHECK(has_kernel_memory(8 << 20));
 	write_file("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
 	mkdir("/sys/fs/cgroup/frames", 0755);
 	write_file("/sys/fs/cgroup/frames/memory.max", "6M");
 	write_file("/sys/fs/cgroup/frames/cgroup.procs", "0");
+	WL_CHECK(!has_kernel_memory(8 << 20));
 	execv(args[2], args + 2);
 	wl_exit(WL_BROKEN);
 }
