@@ -41,13 +41,17 @@ static void compare_whole(struct comparison *result, const struct kernel_stack *
 	result->verdict = WHOLE;
 }
 
-/* A function in a file with SFrame that the assembler has left out */
-static void compare_gap(struct comparison *result, const struct kernel_stack *kernel, size_t gap)
+/* Code in a file with SFrame that has none: who wrote it has left that out */
+static void compare_gap(struct comparison *result, const struct kernel_stack *kernel,
+			const struct oracle_stack *oracle, size_t gap)
 {
+	/* Nobody else has one, either */
+	bool unknown = oracle->nr == gap + 1 && oracle->end == END_UNKNOWN;
+
 	if (kernel->nr != gap + 1 || kernel->stop != BPF_STACK_STOP_NO_RULE)
 		return differ(result, gap, "the kernel has a rule where there is none");
-	result->verdict = gap ? PART : TOP;
-	result->why = "not in the SFrame table";
+	result->verdict = gap ? PART : unknown ? UNKNOWN : TOP;
+	result->why = unknown ? "no .eh_frame" : "not in the SFrame table";
 }
 
 /* The first return address that is not one of code: elfutils believes anything. */
@@ -71,6 +75,43 @@ static void compare_astray(struct comparison *result, const struct kernel_stack 
 	result->why = "both go astray, by a wrong .eh_frame";
 }
 
+/*
+ * elfutils ends without a word where the return address is 0. The row that both took to
+ * be there is wrong if the kernel does not find code, either.
+ */
+static bool compare_nothing(struct comparison *result, const struct kernel_stack *kernel,
+			    const struct oracle_stack *oracle)
+{
+	size_t last = oracle->nr - 1;
+
+	if (kernel->nr != oracle->nr || kernel->stop != BPF_STACK_STOP_BAD_IP ||
+	    !oracle_has_row(oracle, last))
+		return false;
+	result->verdict = ASTRAY;
+	result->frame = last;
+	result->why = "both go astray, by a wrong .eh_frame";
+	return true;
+}
+
+/*
+ * The kernel knows what is in other registers than the stack pointer and the frame pointer
+ * for the innermost frame, and for one that a signal has interrupted, and for no other. That
+ * it ends there is right if the rule needs one.
+ */
+static bool compare_register(struct comparison *result, const struct kernel_stack *kernel,
+			     const struct oracle_stack *oracle)
+{
+	size_t last = kernel->nr - 1;
+
+	if (!kernel->nr || oracle->exact[last] || kernel->stop != BPF_STACK_STOP_NO_RULE ||
+	    !oracle_needs_register(oracle, last))
+		return false;
+	result->verdict = PART;
+	result->frame = last;
+	result->why = "the rule needs a register of a caller";
+	return true;
+}
+
 void compare(struct comparison *result, const struct kernel_stack *kernel,
 	     const struct oracle_stack *oracle, const struct mappings *maps)
 {
@@ -84,6 +125,8 @@ void compare(struct comparison *result, const struct kernel_stack *kernel,
 	if (!kernel->known)
 		return differ(result, 0, "no stack from the kernel");
 	for (i = 0; i < nr; i++) {
+		if (i >= kernel->nr && compare_register(result, kernel, oracle))
+			return;
 		if (i >= kernel->nr)
 			return differ(result, i - !!i, "the kernel does not find the caller");
 		if (kernel->frames[i] != oracle->frames[i])
@@ -95,7 +138,7 @@ void compare(struct comparison *result, const struct kernel_stack *kernel,
 	if (astray)
 		return compare_astray(result, kernel, code);
 	if (uncovered < oracle->nr && cover == COVER_GAP)
-		return compare_gap(result, kernel, uncovered);
+		return compare_gap(result, kernel, oracle, uncovered);
 	if (uncovered < oracle->nr) {
 		result->verdict = uncovered ? PART : TOP;
 		result->why = "no SFrame table";
@@ -103,6 +146,10 @@ void compare(struct comparison *result, const struct kernel_stack *kernel,
 	}
 	if (oracle->end == END_OUTERMOST)
 		return compare_whole(result, kernel, oracle);
+	if (kernel->nr == oracle->nr && compare_register(result, kernel, oracle))
+		return;
+	if (compare_nothing(result, kernel, oracle))
+		return;
 	result->verdict = oracle->nr > 1 ? PART : UNKNOWN;
 	result->why = "elfutils does not know the caller";
 }

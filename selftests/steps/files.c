@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The files that a process runs code from: which parts of them have SFrame, as
- * libsframe says, and where they are mapped.
+ * The files that a process runs code from: which parts of them have SFrame, their own
+ * or one that was supplied, as libsframe says, and where they are mapped.
  */
 #include "files.h"
+#include "supplied.h"
 
 #include <elf.h>
 #include <elfutils/libdwelf.h>
@@ -49,10 +50,9 @@ static void read_func(struct file *file, const sframe_decoder_ctx *ctx, u32 i, u
 	file->nr_funcs++;
 }
 
-/* The segment may be longer than the section, and libsframe wants the section. */
-static void read_table(struct file *file, Elf *elf, const GElf_Phdr *phdr)
+/* There may be more bytes than the section has, and libsframe wants the section. */
+static void read_section(struct file *file, const void *bytes, size_t max, u64 vaddr)
 {
-	Elf_Data *data = elf_getdata_rawchunk(elf, phdr->p_offset, phdr->p_filesz, ELF_T_BYTE);
 	sframe_decoder_ctx *ctx;
 	sframe_header hdr;
 	size_t size;
@@ -60,25 +60,43 @@ static void read_table(struct file *file, Elf *elf, const GElf_Phdr *phdr)
 	int err = 0;
 	u32 i, nr;
 
-	if (!data || data->d_size < sizeof(hdr))
-		die(EXIT_INFRA, "%s: the SFrame segment cannot be read", file->path);
-	memcpy(&hdr, data->d_buf, sizeof(hdr));
+	if (max < sizeof(hdr))
+		die(EXIT_INFRA, "%s: the SFrame section cannot be read", file->path);
+	memcpy(&hdr, bytes, sizeof(hdr));
 	size = sizeof(hdr) + hdr.sfh_auxhdr_len + (size_t)hdr.sfh_freoff + hdr.sfh_fre_len;
-	if (size > data->d_size)
-		size = data->d_size;
+	if (size > max)
+		size = max;
 	copy = allocate(1, size);
-	memcpy(copy, data->d_buf, size);
+	memcpy(copy, bytes, size);
 	ctx = sframe_decode(copy, size, &err);
 	if (!ctx || sframe_decoder_get_version(ctx) != SFRAME_VERSION_3)
 		die(EXIT_INFRA, "%s: libsframe: %s", file->path, ctx ? "not version 3" : sframe_errmsg(err));
 	nr = sframe_decoder_get_num_fidx(ctx);
 	file->funcs = allocate(nr, sizeof(*file->funcs));
 	for (i = 0; i < nr; i++)
-		read_func(file, ctx, i, phdr->p_vaddr);
+		read_func(file, ctx, i, vaddr);
 	qsort(file->funcs, file->nr_funcs, sizeof(*file->funcs), by_start);
 	file->has_table = true;
 	sframe_decoder_free(&ctx);
 	free(copy);
+}
+
+static void read_segment(struct file *file, Elf *elf, const GElf_Phdr *phdr)
+{
+	Elf_Data *data = elf_getdata_rawchunk(elf, phdr->p_offset, phdr->p_filesz, ELF_T_BYTE);
+
+	if (!data)
+		die(EXIT_INFRA, "%s: the SFrame segment cannot be read", file->path);
+	read_section(file, data->d_buf, data->d_size, phdr->p_vaddr);
+}
+
+/* That of the file is in force, if it has one. */
+static void read_supplied(struct file *file)
+{
+	const struct supplied *table = supplied_find(file->build_id, file->build_id_size);
+
+	if (table && !file->has_table)
+		read_section(file, table->section, table->size, table->vaddr);
 }
 
 static void read_headers(struct file *file, Elf *elf)
@@ -91,7 +109,7 @@ static void read_headers(struct file *file, Elf *elf)
 	file->segments = allocate(nr, sizeof(*file->segments));
 	for (i = 0; i < nr && gelf_getphdr(elf, i, &phdr); i++) {
 		if (phdr.p_type == PT_GNU_SFRAME)
-			read_table(file, elf, &phdr);
+			read_segment(file, elf, &phdr);
 		if (phdr.p_type != PT_LOAD)
 			continue;
 		file->segments[file->nr_segments++] = (struct segment) {
@@ -112,6 +130,7 @@ static void read_elf(struct file *file, Elf *elf)
 		file->build_id_size = size;
 	}
 	read_headers(file, elf);
+	read_supplied(file);
 }
 
 static struct file *file_read(const char *path)
@@ -165,8 +184,11 @@ static struct file *file_get(const char *path)
 	struct file *file;
 
 	for (file = files; file; file = file->next) {
-		if (!strcmp(file->path, path))
-			return file;
+		if (strcmp(file->path, path))
+			continue;
+		/* It may have been read before there was one. */
+		read_supplied(file);
+		return file;
 	}
 	return strcmp(path, VDSO) ? file_read(path) : vdso_read();
 }

@@ -7,6 +7,7 @@
  */
 #include "oracle.h"
 
+#include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -217,6 +218,46 @@ static bool outermost(const struct oracle_stack *stack)
 	/* "Undefined", as opposed to "the same value", leaves the pointer alone. */
 	if (ra >= 0 && !dwarf_frame_register(row, ra, memory_ops, &ops, &nr_ops))
 		result = !nr_ops && ops == memory_ops;
+	free(row);
+	return result;
+}
+
+bool oracle_has_row(const struct oracle_stack *stack, size_t i)
+{
+	Dwarf_Frame *row = find_row(stack, i);
+	bool result = row;
+
+	free(row);
+	return result;
+}
+
+/* Registers 6 and 7 are rbp and rsp. An expression begins with the register it is based on. */
+static bool is_based_elsewhere(const Dwarf_Op *ops, size_t nr)
+{
+	if (!nr)
+		return false;
+	if (ops[0].atom == DW_OP_bregx || ops[0].atom == DW_OP_regx)
+		return ops[0].number != 6 && ops[0].number != 7;
+	if (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31)
+		return ops[0].atom != DW_OP_breg6 && ops[0].atom != DW_OP_breg7;
+	return ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31;
+}
+
+bool oracle_needs_register(const struct oracle_stack *stack, size_t i)
+{
+	Dwarf_Frame *row = find_row(stack, i);
+	Dwarf_Op memory_ops[3], *ops;
+	bool result = false;
+	size_t nr_ops;
+	int ra;
+
+	if (!row)
+		return false;
+	if (!dwarf_frame_cfa(row, &ops, &nr_ops))
+		result = is_based_elsewhere(ops, nr_ops);
+	ra = dwarf_frame_info(row, NULL, NULL, NULL);
+	if (!result && ra >= 0 && !dwarf_frame_register(row, ra, memory_ops, &ops, &nr_ops))
+		result = is_based_elsewhere(ops, nr_ops);
 	free(row);
 	return result;
 }

@@ -34,6 +34,15 @@ void oracle_end(void);
 void oracle_refresh(void);
 void oracle_take(struct oracle_stack *stack, const struct user_regs_struct *regs);
 
+/* Has .eh_frame a row for a frame? */
+bool oracle_has_row(const struct oracle_stack *stack, size_t i);
+
+/*
+ * Does the row for a frame depend on a register that only the innermost frame has: its
+ * CFA, or its return address, on another than the stack pointer and the frame pointer?
+ */
+bool oracle_needs_register(const struct oracle_stack *stack, size_t i);
+
 /* Name of the function that has @addr, or NULL, and where it is in that */
 const char *oracle_symbol(u64 addr, u64 *offset);
 

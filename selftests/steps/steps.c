@@ -16,6 +16,7 @@
 #include "files.h"
 #include "kernel.h"
 #include "oracle.h"
+#include "supplied.h"
 #include "tracee.h"
 
 /* Different steps of a case that are printed in full */
@@ -55,8 +56,9 @@ struct run {
 	size_t			nr_slots;
 };
 
-static const char *defects_path, *only;
-static unsigned long at_least;
+static const char *defects_path, *only, *spoiled;
+static unsigned long at_least, at_least_whole;
+static bool with_tables;
 static unsigned int reports;
 
 static void count(struct run *run, const char *why, const char *object, const char *symbol)
@@ -210,10 +212,21 @@ static bool all_mapped(struct run *run)
 	return true;
 }
 
-static void refresh(struct run *run)
+/* Returns true if there are tables that the kernel did not have so far. */
+static bool read_mappings(struct run *run)
 {
+	bool more = supplied_update(run->tracee.pid);
+
 	mappings_read(&run->maps, run->tracee.pid);
+	return more;
+}
+
+static bool refresh(struct run *run)
+{
+	bool more = read_mappings(run);
+
 	oracle_refresh();
+	return more;
 }
 
 static void one_step(struct run *run)
@@ -228,14 +241,17 @@ static void one_step(struct run *run)
 		run->counts.silent++;
 		return;
 	}
-	count_addr(run, run->tracee.regs.rip);
-	run->counts.at_once += run->kernel.at_once;
 	oracle_take(&run->oracle, &run->tracee.regs);
 	if (!all_mapped(run)) {
-		refresh(run);
+		if (refresh(run)) {
+			run->counts.silent++;
+			return;
+		}
 		oracle_take(&run->oracle, &run->tracee.regs);
 		kernel_locate(&run->kernel, &run->maps);
 	}
+	count_addr(run, run->tracee.regs.rip);
+	run->counts.at_once += run->kernel.at_once;
 	judge(run);
 }
 
@@ -250,16 +266,19 @@ static void one_window(struct run *run)
 	kernel_watch(0, run->mode);
 }
 
-/* To main(), when all libraries are there and symbols can be looked up */
+/*
+ * To main(), when all libraries are there and symbols can be looked up. Stripped programs
+ * do not say where that is: to the first instruction behind the dynamic linker.
+ */
 static void run_to_main(struct run *run)
 {
-	u64 addr = oracle_address("main");
+	u64 addr = oracle_address("main") ?: tracee_entry(&run->tracee);
 
 	if (!addr)
-		die(EXIT_USAGE, "%s has no symbol main", run->c->argv[0]);
+		die(EXIT_USAGE, "%s has neither a symbol main nor an entry", run->c->argv[0]);
 	tracee_run(&run->tracee, &addr, 1, 1);
 	if (run->tracee.ended)
-		die(EXIT_USAGE, "%s does not come to main", run->c->argv[0]);
+		die(EXIT_USAGE, "%s does not come to main, or its entry", run->c->argv[0]);
 	refresh(run);
 }
 
@@ -285,7 +304,7 @@ static void run_case(struct run *run)
 	const struct step_case *c = run->c;
 
 	tracee_start(&run->tracee, c->argv);
-	mappings_read(&run->maps, run->tracee.pid);
+	read_mappings(run);
 	oracle_begin(run->tracee.pid);
 	if (c->nr_symbols)
 		run_to_main(run);
@@ -406,7 +425,8 @@ static void stay(void)
 
 static void usage(void)
 {
-	die(EXIT_USAGE, "usage: steps [--at-least N] [--only CASE] --defects FILE LIST");
+	die(EXIT_USAGE, "usage: steps [--at-least N] [--whole N] [--only CASE] [--supply [--spoil FILE]] "
+	    "--defects FILE LIST");
 }
 
 static const char *read_options(int argc, char **argv)
@@ -415,6 +435,9 @@ static const char *read_options(int argc, char **argv)
 		{ "at-least", required_argument, NULL, 'n' },
 		{ "defects", required_argument, NULL, 'd' },
 		{ "only", required_argument, NULL, 'o' },
+		{ "spoil", required_argument, NULL, 'b' },
+		{ "supply", no_argument, NULL, 's' },
+		{ "whole", required_argument, NULL, 'w' },
 		{},
 	};
 	int option;
@@ -429,6 +452,15 @@ static const char *read_options(int argc, char **argv)
 			break;
 		case 'o':
 			only = optarg;
+			break;
+		case 'b':
+			spoiled = optarg;
+			break;
+		case 's':
+			with_tables = true;
+			break;
+		case 'w':
+			at_least_whole = strtoul(optarg, NULL, 10);
 			break;
 		default:
 			usage();
@@ -456,6 +488,18 @@ static int one_mode(const struct step_cases *cases, enum kernel_mode mode, int *
 	return failed;
 }
 
+/* Both numbers are for each mode. */
+static bool is_enough(const struct counts *total)
+{
+	unsigned long min = at_least * NR_MODES, min_whole = at_least_whole * NR_MODES;
+
+	if (compared(total) < min)
+		printf("# only %lu steps were compared, of %lu\n", compared(total), min);
+	if (total->verdicts[WHOLE] < min_whole)
+		printf("# only %lu stacks are whole, of %lu\n", total->verdicts[WHOLE], min_whole);
+	return compared(total) >= min && total->verdicts[WHOLE] >= min_whole;
+}
+
 int main(int argc, char **argv)
 {
 	struct step_cases cases = {};
@@ -468,6 +512,8 @@ int main(int argc, char **argv)
 	defects_read(defects_path);
 	stay();
 	kernel_open();
+	if (with_tables)
+		supplied_open(spoiled);
 	for (i = 0; i < cases.nr; i++)
 		nr += !only || !strcmp(only, cases.all[i].name);
 	if (!nr)
@@ -475,13 +521,11 @@ int main(int argc, char **argv)
 	printf("KTAP version 1\n1..%zu\n", nr * NR_MODES + 1);
 	for (mode = 0; mode < NR_MODES; mode++)
 		failed += one_mode(&cases, mode, &row, &total);
+	supplied_print();
+	supplied_close();
 	kernel_close();
 	defects_print();
-	/* In each mode */
-	at_least *= NR_MODES;
-	enough = compared(&total) >= at_least;
-	if (!enough)
-		printf("# only %lu steps were compared, of %lu\n", compared(&total), at_least);
+	enough = is_enough(&total);
 	printf("%s %d total # ", enough ? "ok" : "not ok", ++row);
 	print_counts(&total);
 	return failed || !enough;

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/personality.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -158,6 +159,24 @@ void tracee_run(struct tracee *tracee, const u64 *addrs, size_t nr, unsigned int
 	}
 	for (i = 0; i < nr; i++)
 		restore(tracee, addrs[i], saved[i]);
+}
+
+u64 tracee_entry(const struct tracee *tracee)
+{
+	u64 words[2] = {};
+	char path[40];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", tracee->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		die(EXIT_INFRA, "%s: %m", path);
+	do {
+		n = read(fd, words, sizeof(words));
+	} while (n == sizeof(words) && words[0] != AT_ENTRY && words[0] != AT_NULL);
+	close(fd);
+	return n == sizeof(words) && words[0] == AT_ENTRY ? words[1] : 0;
 }
 
 size_t tracee_code(const struct tracee *tracee, u64 addr, u8 *bytes, size_t size)

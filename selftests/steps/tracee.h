@@ -30,6 +30,9 @@ void tracee_step(struct tracee *tracee);
 /* Lets it run until it comes to one of @addrs for the @hits-th time. */
 void tracee_run(struct tracee *tracee, const u64 *addrs, size_t nr, unsigned int hits);
 
+/* Where the program begins when all its libraries are there, or 0 */
+u64 tracee_entry(const struct tracee *tracee);
+
 /* Reads up to @size bytes of code, returns how many. */
 size_t tracee_code(const struct tracee *tracee, u64 addr, u8 *bytes, size_t size);
 

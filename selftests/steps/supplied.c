@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tables for files that have none: made, and given to the kernel, by what "stacks
+ * profile" does that with.
+ */
+#include "supplied.h"
+
+#include <errno.h>
+#include <sframe-api.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file_tables.h"
+#include "supply.h"
+
+/* That of the repository's tests: the test could not be run */
+#define EXIT_BROKEN	3
+
+struct known {
+	unsigned char	build_id[SFRAME_BUILD_ID_SIZE];
+	size_t		build_id_size;
+	struct supplied	table;
+};
+
+static bool is_open;
+static const char *spoiled_name;
+static struct file_tables files;
+static struct supply *supply;
+static struct known *all;
+static size_t nr_known;
+
+static void broken(const char *what, int error)
+{
+	fprintf(stderr, "steps: %s: %s\n", what, strerror(error));
+	exit(EXIT_BROKEN);
+}
+
+static void keep(const struct sframe_conversion *conversion)
+{
+	struct known *known;
+
+	all = realloc(all, (nr_known + 1) * sizeof(*all));
+	if (!all)
+		broken("tables", ENOMEM);
+	known = &all[nr_known++];
+	memset(known, 0, sizeof(*known));
+	memcpy(known->build_id, conversion->build_id, conversion->build_id_size);
+	known->build_id_size = conversion->build_id_size;
+	known->table.size = conversion->size;
+	known->table.vaddr = conversion->vaddr;
+	known->table.section = malloc(conversion->size);
+	if (!known->table.section)
+		broken("tables", ENOMEM);
+	memcpy(known->table.section, conversion->section, conversion->size);
+}
+
+/* A copy, in which no function has rows */
+static void *spoil(const void *section, size_t size)
+{
+	char *copy = malloc(size), *functions, *attributes;
+	sframe_header hdr;
+	size_t i;
+
+	if (!copy)
+		broken("tables", ENOMEM);
+	memcpy(copy, section, size);
+	memcpy(&hdr, section, sizeof(hdr));
+	functions = copy + sizeof(hdr) + hdr.sfh_auxhdr_len + hdr.sfh_fdeoff;
+	attributes = copy + sizeof(hdr) + hdr.sfh_auxhdr_len + hdr.sfh_freoff;
+	for (i = 0; i < hdr.sfh_num_fdes; i++) {
+		sframe_func_desc_idx_v3 function;
+		sframe_func_desc_attr_v3 attribute;
+		char *at;
+
+		memcpy(&function, functions + i * sizeof(function), sizeof(function));
+		at = attributes + function.sfdi_func_start_fre_off;
+		memcpy(&attribute, at, sizeof(attribute));
+		attribute.sfda_func_num_fres = 0;
+		attribute.sfda_func_info2 = SFRAME_V3_SET_FDE_TYPE(attribute.sfda_func_info2,
+								   SFRAME_FDE_TYPE_DEFAULT);
+		memcpy(at, &attribute, sizeof(attribute));
+	}
+	return copy;
+}
+
+static int on_table(void *arg, const char *name, const struct sframe_conversion *conversion)
+{
+	bool is_spoiled = spoiled_name && !strcmp(base_name(name), spoiled_name);
+	void *copy = is_spoiled ? spoil(conversion->section, conversion->size) : NULL;
+	const struct supply_table table = {
+		.section = copy ? copy : conversion->section,
+		.size = conversion->size,
+		.vaddr = conversion->vaddr,
+		.build_id = conversion->build_id,
+		.build_id_size = conversion->build_id_size,
+	};
+	int error = supply_add(supply, &table);
+
+	(void)arg;
+	free(copy);
+	if (error)
+		broken(name, -error);
+	keep(conversion);
+	return 0;
+}
+
+void supplied_open(const char *spoiled)
+{
+	spoiled_name = spoiled;
+	if (!supply_supported())
+		broken("the kernel takes no tables", ENOTSUP);
+	supply = supply_new();
+	if (!supply)
+		broken("tables", ENOMEM);
+	/* All of them are made now, none is from a cache. */
+	file_tables_init(&files, false, on_table, NULL);
+	is_open = true;
+}
+
+void supplied_close(void)
+{
+	size_t i;
+
+	if (!is_open)
+		return;
+	is_open = false;
+	supply_free(supply);
+	file_tables_free(&files);
+	for (i = 0; i < nr_known; i++)
+		free(all[i].table.section);
+	free(all);
+	all = NULL;
+	nr_known = 0;
+}
+
+bool supplied_update(pid_t pid)
+{
+	size_t before = nr_known;
+	int error;
+
+	if (!is_open)
+		return false;
+	error = file_tables_add_process(&files, pid);
+	if (error)
+		broken("the mappings of the process", -error);
+	return nr_known > before;
+}
+
+const struct supplied *supplied_find(const void *build_id, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < nr_known; i++) {
+		if (all[i].build_id_size == size && !memcmp(all[i].build_id, build_id, size))
+			return &all[i].table;
+	}
+	return NULL;
+}
+
+static void print_left_out(const struct sframe_counts *counts)
+{
+	size_t i;
+
+	for (i = 0; i < NR_LEFT_OUT; i++) {
+		if (counts->left_out[i])
+			printf(", %s %llu", left_out_names[i], counts->left_out[i]);
+	}
+}
+
+void supplied_print(void)
+{
+	size_t i;
+
+	for (i = 0; is_open && i < files.nr; i++) {
+		const struct file_table *table = &files.tables[i];
+		const struct sframe_counts *counts = &table->conversion.counts;
+
+		printf("# table of %s: ", table->name);
+		if (table->error) {
+			printf("none, %s\n", strerror(-table->error));
+			continue;
+		}
+		printf("%llu functions, bytes of code: covered %llu", counts->sframe_functions,
+		       counts->covered);
+		print_left_out(counts);
+		printf("\n");
+	}
+}

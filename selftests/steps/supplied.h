@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef STEPS_SUPPLIED_H
+#define STEPS_SUPPLIED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A table that was made of .eh_frame and is in force, for files that have none */
+struct supplied {
+	void		*section;
+	size_t		size;
+	uint64_t	vaddr;
+};
+
+/*
+ * Until then there are none, and the functions below do nothing. The kernel is given a
+ * wrong table for the file that is called @spoiled, if that is not NULL: all its functions
+ * are outermost ones.
+ */
+void supplied_open(const char *spoiled);
+
+/* Withdraws all. */
+void supplied_close(void);
+
+/* Supplies tables of all that a process has mapped. Returns true if one is new. */
+bool supplied_update(pid_t pid);
+
+/* NULL if none was supplied for that build id */
+const struct supplied *supplied_find(const void *build_id, size_t size);
+
+/* What was supplied, and what was left out for which reason */
+void supplied_print(void);
+
+#endif
