@@ -8,7 +8,7 @@
 
 #define RULE_SIZE	sizeof(struct sframe_rule)
 #define MAX_RULES	65532
-#define TABLE_EXTRA	32	/* what a section with one or two functions is too small for */
+#define TABLE_EXTRA	64	/* what a section with one or two functions is too small for */
 #define POISON		0x6b
 
 /* As documented in <linux/sframe.h> */
@@ -29,7 +29,7 @@ static const int errnos[SFRAME_NR_ERRORS] = {
 	[SFRAME_ERR_LAYOUT ... SFRAME_ERR_WORDS] = -EINVAL,
 };
 
-/* At most twice the section, plus 32 bytes and 24 for each distinct rule */
+/* At most twice the section, plus 64 bytes and 24 for each distinct rule */
 static bool size_ok(const struct sframe_section *section, size_t size)
 {
 	struct format format;

@@ -21,5 +21,7 @@ static inline size_t size_mul(size_t a, size_t b)
 }
 
 #define array_size(n, size)	size_mul(n, size)
+#define struct_size(p, member, n) \
+	size_add(sizeof(*(p)), array_size(n, sizeof((p)->member[0])))
 
 #endif

@@ -15,6 +15,7 @@ void *shim_alloc(void *old, size_t size, bool zero);
 void kvfree(const void *p);
 
 #define kvmalloc(size, gfp)	((void)(gfp), shim_alloc(NULL, size, false))
+#define kvzalloc(size, gfp)	((void)(gfp), shim_alloc(NULL, size, true))
 #define kvrealloc(p, size, gfp)	((void)(gfp), shim_alloc(p, size, false))
 #define kvcalloc(n, size, gfp)	\
 	((void)(gfp), shim_alloc(NULL, (size_t)(n) * (size), true))
