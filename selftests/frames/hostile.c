@@ -21,6 +21,7 @@
 #include "workload.h"
 
 #define PAGE	4096L
+#define GROUP	"/sys/fs/cgroup/frames"
 
 static char **args;
 
@@ -561,6 +562,17 @@ static void run_fail_random(void)
 	write_fault(fault, "task-filter", "N");
 }
 
+static long read_number(const char *path)
+{
+	char text[32] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	WL_CHECK(fd >= 0);
+	WL_CHECK(read(fd, text, sizeof(text) - 1) > 0);
+	close(fd);
+	return strtol(text, NULL, 10);
+}
+
 /* Does the kernel have that much for us? A map is charged, and nobody is killed for it. */
 static int has_kernel_memory(unsigned int size)
 {
@@ -580,6 +592,28 @@ static int has_kernel_memory(unsigned int size)
 }
 
 /*
+ * A child, as what the kernel had got before it failed is given back later: until then,
+ * everything in the group that wants memory is killed.
+ */
+static int group_has_kernel_memory(unsigned int size)
+{
+	pid_t pid = fork();
+	int status;
+
+	WL_CHECK(pid >= 0);
+	if (!pid) {
+		write_file(GROUP "/cgroup.procs", "0");
+		_exit(has_kernel_memory(size));
+	}
+	WL_CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	for (int i = 0; read_number(GROUP "/memory.current") > 1 << 20; i++) {
+		WL_CHECK(i < 1000);
+		msleep(10);
+	}
+	return WEXITSTATUS(status);
+}
+
+/*
  * memcg_exec PROGRAM ARGS: run it in a group that has less memory to spare than a section
  * of 8 MiB takes, as that of the damage below_cap. What is charged to it can not have that.
  */
@@ -587,10 +621,10 @@ static void run_memcg_exec(void)
 {
 	WL_CHECK(has_kernel_memory(8 << 20));
 	write_file("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
-	mkdir("/sys/fs/cgroup/frames", 0755);
-	write_file("/sys/fs/cgroup/frames/memory.max", "6M");
-	write_file("/sys/fs/cgroup/frames/cgroup.procs", "0");
-	WL_CHECK(!has_kernel_memory(8 << 20));
+	mkdir(GROUP, 0755);
+	write_file(GROUP "/memory.max", "6M");
+	WL_CHECK(!group_has_kernel_memory(8 << 20));
+	write_file(GROUP "/cgroup.procs", "0");
 	execv(args[2], args + 2);
 	wl_exit(WL_BROKEN);
 }
