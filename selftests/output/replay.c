@@ -3,9 +3,12 @@
  * Writes stacks that were recorded, by recorded.cc, with the code of stacks: the same as
  * a command does at its end.
  *
- *   replay [-o FILE]... [-f FORMAT] [-i] [--build-id] < RECORDED
+ *   replay [-o FILE]... [-f FORMAT] [-i] [--build-id] [--shorten FILE] < RECORDED
  *
  * --build-id: of the files, only the build ids are known, as if nobody had opened them
+ * --shorten: after all files were opened, FILE loses all but its first 4096 bytes
+ *
+ * There is no text: each command has one of its own.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -119,6 +122,17 @@ static bool replay_line(struct replay *replay, char *line)
 	return true;
 }
 
+static bool has_text(const struct output_options *options)
+{
+	size_t i;
+
+	for (i = 0; i < options->nr_files; i++) {
+		if (options->files[i].format == OUTPUT_TEXT)
+			return true;
+	}
+	return false;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct output_value values[] = {
@@ -127,9 +141,11 @@ int main(int argc, char **argv)
 	static const struct option longs[] = {
 		OUTPUT_LONG_OPTIONS,
 		{ "build-id", no_argument, NULL, 'B' },
+		{ "shorten", required_argument, NULL, 'S' },
 		{}
 	};
 	struct output_options options = {};
+	const char *shorten = NULL;
 	struct replay replay = {};
 	char *line = NULL;
 	size_t size = 0;
@@ -138,11 +154,15 @@ int main(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, OUTPUT_SHORT_OPTIONS, longs, NULL)) >= 0) {
 		if (c == 'B')
 			replay.build_id_only = true;
+		else if (c == 'S')
+			shorten = optarg;
 		else if (!output_option(&options, c, optarg))
 			return EXIT_USAGE;
 	}
 	if (!output_open(&options))
 		return EXIT_FAILED;
+	if (has_text(&options))
+		return EXIT_USAGE;
 	objects_init(&replay.objects, -1);
 	symbols_init(&replay.symbols, &replay.objects);
 	replay.output = output_new(&replay.symbols, &options, "replayed <&> stacks", values, 2);
@@ -150,6 +170,8 @@ int main(int argc, char **argv)
 		if (!replay_line(&replay, line))
 			return EXIT_USAGE;
 	}
+	if (shorten && truncate(shorten, 4096))
+		return EXIT_USAGE;
 	output_loss(replay.output, "records did not get into the ring", 7);
 	return output_write(replay.output, &options) ? EXIT_OK : EXIT_FAILED;
 }
