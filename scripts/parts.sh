@@ -72,7 +72,8 @@ part() {
 		return 0
 	fi
 	say "$name: FAIL ($status) in $((SECONDS - begin)) s; all of it: $log"
-	grep -E '^ *not ok|error:|splat' "$log" | head -n 20 || tail -n 20 "$log"
+	# A test says why before it says "not ok", if at all.
+	grep -B 15 -E '^ *not ok|error:|splat' "$log" | head -n 100 || tail -n 20 "$log"
 }
 
 parts_end() {

@@ -68,6 +68,14 @@ remember() {
 	: >"$PASSED/$1"
 }
 
+# code_of COMMIT: what its objects are built from, to be hashed. No documentation, and of
+# tools/ only what the build uses.
+code_of() {
+	tree_git ls-tree "$1" | grep -vE '\s(Documentation|MAINTAINERS|samples|tools)$'
+	tree_git ls-tree "$1" tools/ | grep -vE '\stools/(bpf|perf|testing)$'
+	tree_git ls-tree "$1" tools/bpf/resolve_btfids
+}
+
 # checkout COMMIT: to a work tree that is not the one where patches are written
 checkout() {
 	if [ ! -e "$SRC/.git" ]; then
