@@ -6,19 +6,26 @@
  *
  * work tree LEVELS: reads from /dev/zero under each of the 2^LEVELS stacks that a tree of calls has.
  *
- * work threads COUNT: makes COUNT threads, one after the other, each of which calls step_one().
+ * work threads COUNT [NAME]: makes COUNT threads, one after the other, each of which calls step_one(),
+ * and has that name.
+ *
+ * work ring COUNT: lets a worker of io_uring, which is a thread that the kernel has made, do nothing
+ * COUNT times.
  *
  * work code NAME NAME NAME: calls step_one() from generated code, twice while /tmp/perf-PID.map has the
  * first name for it; at once when it has got the second one, and after two seconds; and as another
  * program, with the third one.
  */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <linux/io_uring.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 static int zero;
 static volatile int sink;
@@ -32,6 +39,15 @@ __attribute__((noinline)) void step_two(int i)
 {
 	sink -= i;
 }
+
+/* Never called: the kernel does not probe what begins with a breakpoint. */
+__asm__(".text\n"
+	".globl refused\n"
+	".type refused, @function\n"
+	"refused:\n"
+	"\tint3\n"
+	"\tret\n"
+	".size refused, . - refused\n");
 
 /* Another name of it */
 __attribute__((alias("step_two"))) void step_alias(int i);
@@ -80,19 +96,52 @@ __attribute__((noinline)) static void branch(long levels)
 	sink--;
 }
 
-static void *run_thread(void *arg)
+static void *run_thread(void *name)
 {
+	if (name && pthread_setname_np(pthread_self(), name))
+		exit(1);
 	step_one(0);
-	return arg;
+	return NULL;
 }
 
-static int make_threads(long count)
+static int make_threads(long count, char *name)
 {
 	pthread_t thread;
 
 	while (count--) {
-		if (pthread_create(&thread, NULL, run_thread, NULL) || pthread_join(thread, NULL))
+		if (pthread_create(&thread, NULL, run_thread, name) || pthread_join(thread, NULL))
 			return 1;
+	}
+	return 0;
+}
+
+static void *map_ring(int fd, size_t size, off_t what)
+{
+	void *start = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, what);
+
+	if (start == MAP_FAILED)
+		exit(1);
+	return start;
+}
+
+static int run_ring(long count)
+{
+	struct io_uring_params params = {};
+	int fd = syscall(SYS_io_uring_setup, 1, &params);
+	struct io_uring_sqe *sqe;
+	char *ring;
+
+	if (fd < 0 || !(params.features & IORING_FEAT_SINGLE_MMAP))
+		return 1;
+	/* Both rings are in the first page. */
+	ring = map_ring(fd, 4096, IORING_OFF_SQ_RING);
+	sqe = map_ring(fd, sizeof(*sqe), IORING_OFF_SQES);
+	while (count--) {
+		*sqe = (struct io_uring_sqe){ .opcode = IORING_OP_NOP, .flags = IOSQE_ASYNC };
+		__atomic_add_fetch((unsigned int *)(ring + params.sq_off.tail), 1, __ATOMIC_RELEASE);
+		if (syscall(SYS_io_uring_enter, fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) != 1)
+			return 1;
+		__atomic_add_fetch((unsigned int *)(ring + params.cq_off.head), 1, __ATOMIC_RELEASE);
 	}
 	return 0;
 }
@@ -151,7 +200,9 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		return 2;
 	if (!strcmp(argv[1], "threads"))
-		return make_threads(atol(argv[2]));
+		return make_threads(atol(argv[2]), argv[3]);
+	if (!strcmp(argv[1], "ring"))
+		return run_ring(atol(argv[2]));
 	if (!strcmp(argv[1], "code"))
 		return run_code(argv);
 	zero = open("/dev/zero", O_RDONLY);

@@ -8,6 +8,7 @@
  *   lock_0 to 2	fight for a mutex, and sleep with it
  *   worker_0 to 2	only run: more of them than CPUs, so they are preempted
  *   child	processes that sleep, and exit
+ *   waits	a process that waits for a child, and exits at once
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -40,7 +41,8 @@ static void sleep_us(long us)
 
 /*
  * "perf sched timehist" prints a wait with the next switch, and forgets threads when they
- * exit, which is before their last switch: be preempted before that.
+ * exit, which is before their last switch: be preempted before that. Of those that are not,
+ * it prints a last wait of 0 for processes, and none for other threads.
  */
 static void be_preempted(void)
 {
@@ -113,11 +115,36 @@ static void *worker(void *name)
 	return NULL;
 }
 
+/* As a driver of compilers does. */
+static void wait_and_exit(void)
+{
+	pid_t pid;
+
+	prctl(PR_SET_NAME, "waits");
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (!pid) {
+		prctl(PR_SET_NAME, "child");
+		sleep_us(100000);
+		be_preempted();
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	_exit(0);
+}
+
 static void *parent(void *name)
 {
+	pid_t waits;
 	long i;
 
 	pthread_setname_np(pthread_self(), name);
+	waits = fork();
+	if (waits < 0)
+		die("fork");
+	if (!waits)
+		wait_and_exit();
 	for (i = 0; i < rounds / 10; i++) {
 		pid_t pid = fork();
 
@@ -131,6 +158,7 @@ static void *parent(void *name)
 		}
 		waitpid(pid, NULL, 0);
 	}
+	waitpid(waits, NULL, 0);
 	be_preempted();
 	return NULL;
 }
