@@ -115,22 +115,26 @@ static void *worker(void *name)
 	return NULL;
 }
 
-/* As a driver of compilers does. */
-static void wait_and_exit(void)
+static void wait_for_child(long us)
 {
-	pid_t pid;
+	pid_t pid = fork();
 
-	prctl(PR_SET_NAME, "waits");
-	pid = fork();
 	if (pid < 0)
 		die("fork");
 	if (!pid) {
 		prctl(PR_SET_NAME, "child");
-		sleep_us(100000);
+		sleep_us(us);
 		be_preempted();
 		_exit(0);
 	}
 	waitpid(pid, NULL, 0);
+}
+
+/* As a driver of compilers does. */
+static void wait_and_exit(void)
+{
+	prctl(PR_SET_NAME, "waits");
+	wait_for_child(100000);
 	_exit(0);
 }
 
@@ -145,19 +149,8 @@ static void *parent(void *name)
 		die("fork");
 	if (!waits)
 		wait_and_exit();
-	for (i = 0; i < rounds / 10; i++) {
-		pid_t pid = fork();
-
-		if (pid < 0)
-			die("fork");
-		if (!pid) {
-			prctl(PR_SET_NAME, "child");
-			sleep_us(3000);
-			be_preempted();
-			_exit(0);
-		}
-		waitpid(pid, NULL, 0);
-	}
+	for (i = 0; i < rounds / 10; i++)
+		wait_for_child(3000);
 	waitpid(waits, NULL, 0);
 	be_preempted();
 	return NULL;
