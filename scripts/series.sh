@@ -19,8 +19,8 @@ row=''
 series_begin() {
 	"$TOP/scripts/toolchain" || exit "$?"
 	"$TOP/scripts/tree" || exit "$?"
+	rm -rf "$RESULTS"
 	mkdir -p "$WORK" "$RESULTS" "$PASSED"
-	rm -f "$RESULTS"/*
 	KTAP=$RESULTS/results.ktap
 	printf 'KTAP version 1\n' >"$KTAP"
 	BASE=$(tree_base) || exit "$?"

@@ -72,9 +72,10 @@ FNR == NR {
 		first++
 	}
 	top = first <= NF ? file : "(none)"
-	# crti.o of the C library comes without call frame information
-	if (symbol == "_init" && first <= NF)
-		top = "_init"
+	# crti.o of the C library comes without call frame information. What begins in
+	# _start is not in main() yet: there, the tables are loaded, which takes time.
+	if (symbol ~ /^(_init|_start)$/ && first <= NF)
+		top = symbol
 	reached = unknown = 0
 	for (i = first; i <= NF && !reached; i++) {
 		parse($i)
