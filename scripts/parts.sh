@@ -73,7 +73,7 @@ part() {
 	fi
 	say "$name: FAIL ($status) in $((SECONDS - begin)) s; all of it: $log"
 	# A test says why before it says "not ok", if at all.
-	grep -B 15 -E '^ *not ok|error:|splat' "$log" | head -n 100 || tail -n 20 "$log"
+	grep -B 15 -E '^ *not ok|^# .* said:|^#   |error:|splat' "$log" | tail -n 100 || tail -n 20 "$log"
 }
 
 parts_end() {
