@@ -72,7 +72,7 @@ part() {
 		return 0
 	fi
 	say "$name: FAIL ($status) in $((SECONDS - begin)) s; all of it: $log"
-	# A test says why before it says "not ok", if at all.
+	# scripts/test says why at the end, other tests before they say "not ok".
 	grep -B 15 -E '^ *not ok|^# .* said:|^#   |error:|splat' "$log" | tail -n 100 || tail -n 20 "$log"
 }
 
