@@ -9,7 +9,6 @@
 
 WORK=$OUT/check-series
 SRC=$WORK/linux
-PASSED=$CACHE/check-series
 declare -A FIRST
 
 number=0
@@ -20,7 +19,7 @@ series_begin() {
 	"$TOP/scripts/toolchain" || exit "$?"
 	"$TOP/scripts/tree" || exit "$?"
 	rm -rf "$RESULTS"
-	mkdir -p "$WORK" "$RESULTS" "$PASSED"
+	mkdir -p "$WORK" "$RESULTS"
 	KTAP=$RESULTS/results.ktap
 	printf 'KTAP version 1\n' >"$KTAP"
 	BASE=$(tree_base) || exit "$?"
@@ -31,21 +30,19 @@ series_begin() {
 }
 
 series_end() {
-	local failed skipped
+	local failed
 	printf '1..%d\n' "$number" >>"$KTAP"
 	failed=$(grep -c '^not ok' "$KTAP" || true)
-	skipped=$(grep -c '# SKIP' "$KTAP" || true)
-	say "${#FILES[@]} patches: $((number - failed - skipped)) passed, $failed failed, $skipped skipped"
+	say "${#FILES[@]} patches: $((number - failed)) passed, $failed failed"
 	exit "$worst"
 }
 
-# result STATUS NAME [LOG]: STATUS is pass, fail, broken (does not build) or skip
+# result STATUS NAME [LOG]: STATUS is pass, fail or broken (does not build)
 result() {
 	local status=$1 name=$2 log=${3:-}
 	number=$((number + 1))
 	case $status in
 	pass) printf 'ok %d %s\n' "$number" "$name" >>"$KTAP" ;;
-	skip) printf 'ok %d %s # SKIP %s\n' "$number" "$name" "$log" >>"$KTAP" ;;
 	*)
 		printf 'not ok %d %s\n' "$number" "$name" >>"$KTAP"
 		sed 's/^/# /' "$log" >>"$KTAP"
@@ -59,21 +56,6 @@ result() {
 		;;
 	esac
 	row=$(printf '%s %-7s' "$row" "$status")
-}
-
-# passed_before KEY: did what has this content pass?
-passed_before() { [ -f "$PASSED/$1" ]; }
-remember() {
-	mkdir -p "$PASSED"
-	: >"$PASSED/$1"
-}
-
-# code_of COMMIT: what its objects are built from, to be hashed. No documentation, and of
-# tools/ only what the build uses.
-code_of() {
-	tree_git ls-tree "$1" | grep -vE '\s(Documentation|MAINTAINERS|samples|tools)$'
-	tree_git ls-tree "$1" tools/ | grep -vE '\stools/(bpf|perf|testing)$'
-	tree_git ls-tree "$1" tools/bpf/resolve_btfids
 }
 
 # checkout COMMIT: to a work tree that is not the one where patches are written
