@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A system call that blocks at 100 places, for tests of what adds up blocked time by kernel
- * stack: each write() to /dev/offcpu_places sleeps once in each of place_00() to place_99().
+ * stack: each write() to /dev/offcpu_places blocks once in each of place_00() to place_99().
  * What is written is a number, the microseconds of each sleep. With an offset, as of pwrite(),
- * it sleeps in each once more, called from elsewhere: at 200 places.
+ * it blocks in each once more, called from elsewhere: at 200 places.
  */
 #include <linux/hrtimer.h>
 #include <linux/miscdevice.h>
@@ -11,12 +11,16 @@
 #include <linux/sched.h>
 #include <linux/uaccess.h>
 
+/* If the timer expires before the thread is switched out, it has not blocked: once more. */
 static noinline void doze(u32 us)
 {
+	unsigned long blocks = current->nvcsw;
 	ktime_t time = us_to_ktime(us);
 
-	set_current_state(TASK_UNINTERRUPTIBLE);
-	schedule_hrtimeout_range(&time, 0, HRTIMER_MODE_REL);
+	while (current->nvcsw == blocks) {
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		schedule_hrtimeout_range(&time, 0, HRTIMER_MODE_REL);
+	}
 }
 
 /*
@@ -42,15 +46,14 @@ HUNDRED(PLACE)
 
 #define CALL(n)	place_##n(us);
 
-
 static ssize_t places_write(struct file *file, const char __user *buf, size_t size, loff_t *pos)
 {
 	u32 us;
 	int err;
 
 	err = kstrtou32_from_user(buf, size, 10, &us);
-	if (err)
-		return err;
+	if (err || !us)
+		return err ?: -EINVAL;
 	HUNDRED(CALL)
 	if (*pos) {
 		HUNDRED(CALL)
