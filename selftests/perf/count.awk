@@ -5,12 +5,13 @@
 #
 # Both are output of perf script --ns -F comm,tid,time,event,ip,sym,dso; UNMERGED with
 # --no-merge-callchains. Prints a table, and then lines with numbers:
-#   cookies  SAMPLES WITHOUT-COOKIE RECORDS COOKIES-WITHOUT-RECORD
+#   cookies  SAMPLES WITHOUT-COOKIE WITHOUT-REASON RECORDS COOKIES-WITHOUT-RECORD
 #   deferred SAMPLES IN-USER-MODE REACHED STRAY	of covered files, with a cookie
 #   direct   SAMPLES IN-USER-MODE REACHED STRAY	of covered files, without one
 # REACHED: main() of the program is on the user stack. STRAY: it is, and an address
-# above it is in no file. The first N samples of covered files that had a cookie and
-# do not reach main() are printed, too.
+# above it is in no file. WITHOUT-REASON: no cookie, and the kernel is not where it cannot
+# defer the stack, see callgraph. The first N of these samples are printed, and of those of
+# covered files that had a cookie and do not reach main().
 
 BEGIN {
 	RS = ""
@@ -30,6 +31,11 @@ function parse(line) {
 	sub(/.* \(/, "", file)
 	sub(/\)$/, "", file)
 	sub(/.*\//, "", file)
+}
+
+function show() {
+	gsub(/\n/, "\n#   ")
+	print "#   " $0 "\n#"
 }
 
 # Kernel frames come first. Behind them, what looks like one is a bad user frame.
@@ -59,6 +65,10 @@ FNR == NR {
 		has_cookie[key()] = 1
 	} else {
 		without++
+		for (i = 2; i <= NF && symbol !~ /^(exit_to_user_mode_loop|do_exit)$/; i++)
+			parse($i)
+		if (symbol !~ /^(exit_to_user_mode_loop|do_exit)$/ && no_reason++ < list)
+			show()
 	}
 	next
 }
@@ -88,10 +98,8 @@ FNR == NR {
 	in_user[row] += first == 2 && NF > 1
 	reach[row] += reached
 	stray[row] += reached && unknown
-	if (top in is_covered && key() in has_cookie && !reached && shown++ < list) {
-		gsub(/\n/, "\n#   ")
-		print "#   " $0 "\n#"
-	}
+	if (top in is_covered && key() in has_cookie && !reached && shown++ < list)
+		show()
 }
 
 END {
@@ -110,7 +118,7 @@ END {
 	}
 	for (cookie in waits)
 		missing++
-	print "cookies", all + 0, without + 0, records + 0, missing + 0
+	print "cookies", all + 0, without + 0, no_reason + 0, records + 0, missing + 0
 	for (i = split("deferred direct", names, " "); i; i--)
 		print names[i], n[names[i]] + 0, u[names[i]] + 0, r[names[i]] + 0, t[names[i]] + 0
 }
