@@ -5,13 +5,16 @@
 #
 #   parts_begin DIR [PART...]           results go to DIR; without names all parts run
 #   part NAME NEEDS... -- CMD...        as often as there are parts
+#   tests NAME NEEDS... -- CMD...       a part that must have results
 #   parts_end                           prints the results and exits with the gravest status
 #
-# DIR has a log per part and one KTAP file of all, results.ktap. Where a part leaves
-# DIR/NAME.ktap, these are its results; else those that it printed.
+# DIR has a log per part, one KTAP file of all, results.ktap, and the seconds of each
+# part, seconds. Where a part leaves DIR/NAME.ktap, these are its results; else those
+# that it printed. A part passes if it exits with 0 and scripts/ktap agrees.
 
 worst=0
 number=0
+some=
 declare -A STATUS
 
 parts_begin() {
@@ -22,30 +25,39 @@ parts_begin() {
 	mkdir -p "$DIR"
 	rm -f "$DIR"/*.log "$DIR"/*.ktap
 	printf 'KTAP version 1\n' >"$KTAP"
+	printf 'seconds  part                 verdict\n' >"$DIR/seconds"
 }
 
 wanted() { [ -z "${WANTED// /}" ] || [[ $WANTED == *" $1 "* ]]; }
 
-# record NAME STATUS LOG: adds the part with its own results: those in NAME.ktap
-# or else those that it printed
+# judge NAME FILE [OPTION]: the results of a part that exited with 0. scripts/test has
+# done that for a guest.
+judge() {
+	! grep -qx "# scripts/ktap has judged the skips" "$2" || return 0
+	in_root "$TOP/scripts/ktap" judge ${3:+"$3"} "$1" "$2" "READERS=${READERS:-}" \
+		"TOOLCHAIN=$TOOLCHAIN" "$([ "$(id -u)" = 0 ] || echo not-)root"
+}
+
+# record NAME STATUS SECONDS VERDICT [LOG]: adds the part, with the results in LOG
 record() {
-	local name=$1 status=$2 log=$3 word='ok'
-	[ ! -f "$DIR/$name.ktap" ] || log=$DIR/$name.ktap
+	local name=$1 status=$2 word='ok'
 	number=$((number + 1))
 	STATUS[$name]=$status
 	[ "$status" = 0 ] || word='not ok'
 	{
 		printf '    # Subtest: %s\n' "$name"
-		grep -E '^ *((not )?ok [0-9]|[0-9]+\.\.[0-9]|# |KTAP version)' "$log" | sed 's/^/    /' || true
+		[ -z "${5:-}" ] ||
+			grep -E '^ *((not )?ok [0-9]|[0-9]+\.\.[0-9]|# |KTAP version)' "$5" | sed 's/^/    /' || true
 		printf '%s %d %s\n' "$word" "$number" "$name"
 	} >>"$KTAP"
+	printf '%7d  %-20s %s\n' "$3" "$name" "$4" >>"$DIR/seconds"
 	[ "$(rank "$status")" -le "$(rank "$worst")" ] || worst=$status
 }
 
-# part NAME NEEDS... -- CMD...: is left out, and said so, if one that it needs
-# did not pass.
+# part NAME NEEDS... -- CMD...: is not run, and fails, if one that it needs did not pass.
+# Where only some parts are wanted, the others are taken as they were left.
 part() {
-	local name=$1 need status=0 begin=$SECONDS log
+	local name=$1 need status=0 begin=$SECONDS log ktap
 	shift
 	local needs=()
 	while [ "$1" != -- ]; do
@@ -53,27 +65,41 @@ part() {
 		shift
 	done
 	shift
+	PARTS=${PARTS:- }"$name "
+	for need in "${needs[@]}"; do
+		[[ $PARTS == *" $need "* ]] || die 2 "$name needs $need, which is no part before it"
+	done
 	wanted "$name" || return 0
-	log=$DIR/$name.log
 	for need in "${needs[@]}"; do
 		if [ "${STATUS[$need]:-0}" != 0 ]; then
-			number=$((number + 1))
-			STATUS[$name]=skipped
-			printf 'ok %d %s # SKIP %s failed\n' "$number" "$name" "$need" >>"$KTAP"
+			record "$name" 1 0 "not run, as $need failed"
 			say "$name: not run, as $need failed"
 			return 0
 		fi
 	done
 	say "$name ..."
+	log=$DIR/$name.log
+	ktap=$log
 	"$@" >"$log" 2>&1 || status=$?
-	record "$name" "$status" "$log"
+	[ ! -f "$DIR/$name.ktap" ] || ktap=$DIR/$name.ktap
 	if [ "$status" = 0 ]; then
+		judge "$name" "$ktap" "$some" >"$DIR/judged.log" 2>&1 || status=1
+		cat "$DIR/judged.log" >>"$log"
+	fi
+	if [ "$status" = 0 ]; then
+		record "$name" 0 $((SECONDS - begin)) pass "$ktap"
 		say "$name: pass in $((SECONDS - begin)) s"
 		return 0
 	fi
+	record "$name" "$status" $((SECONDS - begin)) "FAIL ($status)" "$ktap"
 	say "$name: FAIL ($status) in $((SECONDS - begin)) s; all of it: $log"
 	# scripts/test says why at the end, other tests before they say "not ok".
 	grep -B 15 -E '^ *not ok|^# .* said:|^#   |error:|splat' "$log" | tail -n 100 || tail -n 20 "$log"
+}
+
+tests() {
+	local some=--some
+	part "$@"
 }
 
 parts_end() {
@@ -83,9 +109,12 @@ parts_end() {
 	done
 	[ "$number" -gt 0 ] || die 2 "there are no parts"
 	printf '1..%d\n' "$number" >>"$KTAP"
+	printf '%7d  all\n' "$SECONDS" >>"$DIR/seconds"
 
-	grep -E '^(not )?ok ' "$KTAP"
-	read -r passed failed skipped <<<"$("$TOP/scripts/ktap-sum" "$KTAP")"
+	cat "$DIR/seconds"
+	# There may be no root.
+	read -r passed failed skipped <<<"$(in_root "$TOP/scripts/ktap" count "$KTAP" || echo '? ? ?')"
 	printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+	[ "$worst" != 0 ] || [ "$failed" = 0 ] || worst=1
 	exit "$worst"
 }

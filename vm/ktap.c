@@ -148,7 +148,8 @@ static enum verdict line_verdict(const struct line *line)
 	if (!line->ok)
 		return FAILED;
 	if (line->directive && (!strcmp(line->directive, "SKIP") ||
-				!strcmp(line->directive, "XFAIL")))
+				!strcmp(line->directive, "XFAIL") ||
+				!strcmp(line->directive, "TODO")))
 		return SKIPPED;
 	return PASSED;
 }
