@@ -69,29 +69,68 @@ with_lock() {
 	return "$status"
 }
 
-# First archive URI of the machine's own apt configuration.
+# apt_mirror [DIR]: MIRROR, or the first mirror of Debian's main archive in the machine's
+# apt configuration, or Debian's own. A source with a key of its own is another archive,
+# and so is one that is not at a mirror's usual path: vendors name suites "stable", too.
 apt_mirror() {
-	local uri files
-	if [ -n "${MIRROR:-}" ]; then
-		printf '%s\n' "$MIRROR"
-		return
-	fi
-	mapfile -t files < <({
-		find /etc/apt/sources.list /etc/apt/sources.list.d \
-			-name '*.list' -o -name '*.sources' 2>/dev/null || true
-	} | sort)
-	uri=$(awk '
-		FNR == 1 { deb822 = FILENAME ~ /\.sources$/ }
-		/^[ \t]*#/ { next }
-		!deb822 && $1 == "deb" {
-			sub(/^[ \t]*deb[ \t]+(\[[^]]*\][ \t]*)?/, "")
-			print $1
+	local etc=${1:-/etc/apt} uri files=()
+	mapfile -t files < <(find "$etc/sources.list" "$etc/sources.list.d" \
+		-name '*.list' -o -name '*.sources' 2>/dev/null | sort || true)
+	uri=${MIRROR:-$(awk '
+		function source(types, uris, suites, components, key, u, n, i) {
+			if ((" " types " ") !~ / deb / || (" " components " ") !~ / main / ||
+			    (" " suites) !~ / (stable|testing|unstable|sid|bookworm|trixie|forky|duke)([ -]|$)/)
+				return
+			n = split(uris, u, " ")
+			for (i = 1; i <= n; i++)
+				if (key ? key ~ /debian-archive/ && u[i] !~ /-security\/?$/ : \
+				    u[i] ~ /:\/\/[^\/]+\/((pub|mirrors?)\/)?debian\/?$/)
+					print u[i]
 		}
-		deb822 && tolower($1) == "uris:" { print $2 }
-	' "${files[@]}" </dev/null 2>/dev/null |
-		grep -v security | head -n 1) || true
-	[ -n "$uri" ] || die 3 "no Debian mirror in /etc/apt; give one with MIRROR=URL"
-	printf '%s\n' "$uri"
+		function stanza() {
+			if (field["enabled:"] !~ /no/)
+				source(field["types:"], field["uris:"], field["suites:"],
+				       field["components:"], field["signed-by:"])
+			split("", field)
+		}
+		/^[ \t]*#/ { next }
+		FILENAME ~ /\.sources$/ {
+			if (FNR == 1 || !NF)
+				stanza()
+			if (/^[^ \t]/)
+				name = tolower($1)
+			sub(/^[^ \t]+/, "")
+			field[name] = field[name] " " $0
+			next
+		}
+		{
+			key = ""
+			if (match($0, /\[[^]]*\]/)) {
+				key = substr($0, RSTART, RLENGTH)
+				key = sub(/.*signed-by=/, "", key) ? key : ""
+				sub(/\[[^]]*\]/, "")
+			}
+			type = $1; uri = $2; suite = $3
+			$1 = $2 = $3 = ""
+			source(type, uri, suite, $0, key)
+		}
+		END { stanza() }' "${files[@]}" </dev/null | head -n 1)}
+	uri=${uri:-http://deb.debian.org/debian}
+	printf '%s\n' "${uri%/}"
+}
+
+# need_bwrap: ends with what to do if the machine does not let bwrap make namespaces
+need_bwrap() {
+	local error setting bad good hint='a container needs --privileged, or another seccomp and AppArmor profile'
+	need_tool bwrap bubblewrap
+	! error=$(bwrap --unshare-pid --ro-bind / / --proc /proc --dev /dev true 2>&1) || return 0
+	for setting in user.max_user_namespaces=0=10000 kernel.unprivileged_userns_clone=0=1 \
+		kernel.apparmor_restrict_unprivileged_userns=1=0; do
+		IFS='=' read -r setting bad good <<<"$setting"
+		[ "$(cat "/proc/sys/${setting//.//}" 2>/dev/null)" != "$bad" ] ||
+			hint="as root: sysctl $setting=$good"
+	done
+	die 3 "bwrap cannot make namespaces (${error##*$'\n'}); $hint"
 }
 
 # git that neither the user's configuration nor hooks of a repository can bend
@@ -133,17 +172,14 @@ toolchain_id() { "$TOP/scripts/toolchain" id; }
 
 # need_tool PROGRAM PACKAGE: installs it when that is possible
 need_tool() {
-	command -v "$1" >/dev/null && return
-	if [ "$(id -u)" != 0 ]; then
-		die 3 "$1 is missing; as root: apt-get install $2"
+	! command -v "$1" >/dev/null || return 0
+	if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+		say "installing $2" >&2
+		export DEBIAN_FRONTEND=noninteractive
+		apt-get install -y -qq --no-install-recommends "$2" >/dev/null 2>&1 ||
+			{ apt-get update -qq && apt-get install -y -qq --no-install-recommends "$2"; } >/dev/null 2>&1 || true
 	fi
-	say "installing $2"
-	if ! DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$2" >/dev/null 2>&1; then
-		apt-get update -qq >/dev/null 2>&1 || true
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$2" >/dev/null ||
-			die 3 "cannot install $2; try: apt-get install $2"
-	fi
-	command -v "$1" >/dev/null || die 3 "$1 is still missing after installing $2"
+	command -v "$1" >/dev/null || die 3 "$1 is missing; as root, install the package $2"
 }
 
 # with_progress NAME LOG CMD...: a line now and then instead of thousands, which
