@@ -193,17 +193,28 @@ static void run_recurse(void)
 	recurse(depth);
 }
 
-/* A function without CFI, thus without an entry: a gap in the table. */
-asm(".pushsection .text\n"
-    ".type no_cfi, @function\n"
-    "no_cfi:\n"
-    "sub $24, %rsp\n"
-    "call leaf\n"
-    "add $24, %rsp\n"
-    "ret\n"
-    ".size no_cfi, . - no_cfi\n"
-    ".popsection\n");
-void no_cfi(void);
+/*
+ * Functions without CFI, thus without an entry: gaps in the table. The frame pointer
+ * is a number, or that of a frame record whose return address is none.
+ */
+#define NO_CFI(name, frame_pointer)					\
+asm(".pushsection .text\n"						\
+    ".type " #name ", @function\n"					\
+    #name ":\n"								\
+    "push %rbp\n"							\
+    "push $0x1234\n"							\
+    "push $0x1234\n"							\
+    "mov " frame_pointer ", %rbp\n"					\
+    "call leaf\n"							\
+    "add $16, %rsp\n"							\
+    "pop %rbp\n"							\
+    "ret\n"								\
+    ".size " #name ", . - " #name "\n"					\
+    ".popsection\n");							\
+void name(void)
+
+NO_CFI(no_cfi, "$0x1234");
+NO_CFI(no_cfi_record, "%rsp");
 
 /* A stack that leads to itself: the caller's frame is not above its own. */
 asm(".pushsection .text\n"
@@ -244,6 +255,7 @@ static const struct wl_case cases[] = {
 	{ "noreturn_asm", run_noreturn_asm },
 	{ "recurse", run_recurse },
 	{ "no_cfi", no_cfi },
+	{ "no_cfi_record", no_cfi_record },
 	{ "loop", loop },
 };
 

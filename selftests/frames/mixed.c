@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Built with frame pointers and without tables; its library the other way round. */
+/*
+ * Built with frame pointers and without tables; its library the other way round. In
+ * mixed-one-file both are in the program, which has a table for half of its text.
+ */
 #include "workload.h"
 
 void mixed_outer(void (*fn)(int), int n);

@@ -41,14 +41,19 @@ static void compare_whole(struct comparison *result, const struct kernel_stack *
 	result->verdict = WHOLE;
 }
 
-/* Code in a file with SFrame that has none: who wrote it has left that out */
+/*
+ * Code in a file with SFrame that has none: its author left that out. The kernel ends
+ * there, or goes on by frame pointer, which says nothing of the table.
+ */
 static void compare_gap(struct comparison *result, const struct kernel_stack *kernel,
 			const struct oracle_stack *oracle, size_t gap)
 {
 	/* Nobody else has one, either */
 	bool unknown = oracle->nr == gap + 1 && oracle->end == END_UNKNOWN;
 
-	if (kernel->nr != gap + 1 || kernel->stop != BPF_STACK_STOP_NO_RULE)
+	bool by_table = kernel->nr > gap + 1 && !(kernel->methods & BPF_STACK_BY_FP);
+
+	if (by_table || (kernel->nr == gap + 1 && kernel->stop == BPF_STACK_STOP_COMPLETE))
 		return differ(result, gap, "the kernel has a rule where there is none");
 	result->verdict = gap ? PART : unknown ? UNKNOWN : TOP;
 	result->why = unknown ? "no .eh_frame" : "not in the SFrame table";
