@@ -69,6 +69,9 @@ with_lock() {
 	return "$status"
 }
 
+# Debian's own, for machines that name no mirror
+DEBIAN=deb.debian.org/debian
+
 # apt_mirror [DIR]: MIRROR, or the first mirror of Debian's main archive in the machine's
 # apt configuration, or Debian's own. A source with a key of its own is another archive,
 # and so is one that is not at a mirror's usual path: vendors name suites "stable", too.
@@ -115,7 +118,7 @@ apt_mirror() {
 			source(type, uri, suite, $0, key)
 		}
 		END { stanza() }' "${files[@]}" </dev/null | head -n 1)}
-	uri=${uri:-http://deb.debian.org/debian}
+	uri=${uri:-http://$DEBIAN}
 	printf '%s\n' "${uri%/}"
 }
 
