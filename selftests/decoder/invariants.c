@@ -8,33 +8,39 @@
 
 #define RULE_SIZE	sizeof(struct sframe_rule)
 #define MAX_RULES	65532
-#define TABLE_EXTRA	64	/* what a section with one or two functions is too small for */
+#define BLOCK_SIZE	65536
 #define POISON		0x6b
 
-/* As documented in <linux/sframe.h> */
-static const int errnos[SFRAME_NR_ERRORS] = {
-	[SFRAME_ERR_NO_MEMORY] = -ENOMEM,
-	[SFRAME_ERR_KILLED] = -EINTR,
-	[SFRAME_ERR_MAGIC] = -ENOEXEC,
-	[SFRAME_ERR_ENDIAN] = -EOPNOTSUPP,
-	[SFRAME_ERR_VERSION] = -EOPNOTSUPP,
-	[SFRAME_ERR_ABI] = -EOPNOTSUPP,
-	[SFRAME_ERR_FLAGS] = -EOPNOTSUPP,
-	[SFRAME_ERR_FIXED] = -EOPNOTSUPP,
-	[SFRAME_ERR_EMPTY] = -ENODATA,
-	[SFRAME_ERR_TOO_BIG] = -E2BIG,
-	[SFRAME_ERR_SPREAD] = -EFBIG,
-	[SFRAME_ERR_SPARSE] = -EFBIG,
-	[SFRAME_ERR_RULES] = -EOVERFLOW,
-	[SFRAME_ERR_LAYOUT ... SFRAME_ERR_WORDS] = -EINVAL,
-};
+/* As documented in <linux/sframe.h>, and for unwind_user_supply() */
+static enum sframe_error reason_of(long err)
+{
+	switch (err) {
+	case -ENOMEM:
+		return SFRAME_ERR_NO_MEMORY;
+	case -EINTR:
+		return SFRAME_ERR_KILLED;
+	case -ENOEXEC:
+		return SFRAME_ERR_MAGIC;
+	case -EOPNOTSUPP:
+	case -ENODATA:
+		return SFRAME_ERR_UNSUPPORTED;
+	case -E2BIG:
+	case -EFBIG:
+	case -EOVERFLOW:
+		return SFRAME_ERR_TOO_BIG;
+	case -EINVAL:
+		return SFRAME_ERR_CORRUPT;
+	default:
+		return SFRAME_OK;
+	}
+}
 
-/* At most twice the section, plus 64 bytes and 24 for each distinct rule */
+/* At most three times the section, 4 bytes for 64 KiB of text, 24 for a distinct rule */
 static bool size_ok(const struct sframe_section *section, size_t size)
 {
+	u64 nr_rows = 0, base = 0, end = 0;
 	struct format format;
 	struct format_func func;
-	u64 nr_rows = 0;
 	u32 i;
 
 	if (!format_open(&format, section))
@@ -44,10 +50,16 @@ static bool size_ok(const struct sframe_section *section, size_t size)
 			return false;
 		if (format_func_kind(&func) == SFRAME_RULE)
 			nr_rows += func.nr_rows;
+		if (!func.size)
+			continue;
+		if (!end)
+			base = func.start;
+		end = func.start + func.size;
 	}
 	if (nr_rows > MAX_RULES)
 		nr_rows = MAX_RULES;
-	return size <= 2 * section->size + TABLE_EXTRA + nr_rows * RULE_SIZE;
+	return size <= 3 * section->size + (end - base) / BLOCK_SIZE * 4 +
+		       nr_rows * RULE_SIZE;
 }
 
 const char *invariants_create(const struct sframe_section *section,
@@ -59,7 +71,7 @@ const char *invariants_create(const struct sframe_section *section,
 	if (IS_ERR(table) != (error != SFRAME_OK))
 		return "an error and a table, or neither";
 	if (IS_ERR(table)) {
-		if (PTR_ERR(table) != errnos[error])
+		if (reason_of(PTR_ERR(table)) != error)
 			return "another errno than documented";
 		return live ? "memory is left after an error" : NULL;
 	}

@@ -2,12 +2,13 @@
 /*
  * How many instructions sframe_lookup() takes
  *
- *	sframe-steps FILE...
+ *	sframe-steps [-c] FILE...
  *
  * For each file, of random addresses that have a rule: the mean, the median and the
  * largest number of instructions, from the first one of the function to its return. A
- * child looks the addresses up, and each of its steps is counted. No test: what is
- * printed are measurements, one line for each file.
+ * child looks the addresses up, and each of its steps is counted. With -c also the
+ * number that it takes to make the table; memory is from the C library then, and the hash
+ * that of include/linux/siphash.h. No test: what is printed are measurements.
  */
 #include "damage.h"
 #include "elffile.h"
@@ -18,6 +19,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -122,6 +124,34 @@ static const char *measure(const struct sframe_table *table, const u64 *pcs,
 	return NULL;
 }
 
+/* From the first instruction of sframe_table_create() to its return */
+static const char *measure_create(const struct sframe_section *section, const char *name)
+{
+	u64 ip = 0, ret, steps = 0;
+	pid_t pid = fork();
+
+	if (!pid) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		raise(SIGSTOP);
+		sframe_table_create(section, GFP_KERNEL, NULL);
+		_exit(0);
+	}
+	if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+		return "no child";
+	while (ip != (u64)sframe_table_create && step(pid, &ip))
+		;
+	ret = return_address(pid);
+	while (ip != ret && step(pid, &ip))
+		steps++;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	if (ip != ret)
+		return "the child cannot be stepped through the making of its table";
+	printf("%s create %.2f million instructions, %.1f for each MiB of section\n", name,
+	       steps / 1e6, steps / 1e6 / section->size * (1 << 20));
+	return NULL;
+}
+
 static bool pick_pcs(const struct sframe_section *section,
 		     const struct sframe_table *table, u64 *pcs)
 {
@@ -139,7 +169,8 @@ static bool pick_pcs(const struct sframe_section *section,
 	return nr == NR_PCS;
 }
 
-static const char *measure_file(const struct sframe_section *section, const char *name)
+static const char *measure_file(const struct sframe_section *section, const char *name,
+				bool create)
 {
 	static u64 pcs[NR_PCS];
 	struct sframe_table *table = sframe_table_create(section, GFP_KERNEL, NULL);
@@ -152,23 +183,26 @@ static const char *measure_file(const struct sframe_section *section, const char
 	else
 		why = "has too few addresses with a rule";
 	sframe_table_free(table);
+	if (!why && create)
+		why = measure_create(section, name);
 	return why;
 }
 
 int main(int argc, char **argv)
 {
+	bool create = argc > 1 && !strcmp(argv[1], "-c");
 	int i;
 
-	if (argc < 2) {
-		fprintf(stderr, "usage: %s file...\n", argv[0]);
+	if (argc < 2 + create) {
+		fprintf(stderr, "usage: %s [-c] file...\n", argv[0]);
 		return EXIT_USAGE;
 	}
-	for (i = 1; i < argc; i++) {
+	for (i = 1 + create; i < argc; i++) {
 		struct elffile file;
 		const char *why = elffile_read(&file, argv[i]);
 
 		if (!why) {
-			why = measure_file(&file.section, basename(argv[i]));
+			why = measure_file(&file.section, basename(argv[i]), create);
 			elffile_free(&file);
 		}
 		if (why) {

@@ -24,10 +24,7 @@ static const char *const stops[] = {
 
 /* As in include/linux/sframe.h of the series, which is not for user space */
 static const char *const rejects[] = {
-	"OK", "NO_MEMORY", "KILLED", "MAGIC", "ENDIAN", "VERSION", "ABI", "FLAGS", "FIXED",
-	"EMPTY", "TOO_BIG", "SPREAD", "SPARSE", "RULES", "LAYOUT", "ADDRESS", "UNSORTED", "OVERLAP",
-	"ATTR", "FRE_TYPE", "REP_SIZE", "SHARED", "ROW", "ROW_ORDER", "ROW_START", "WORD_SIZE",
-	"WORDS",
+	"OK", "NO_MEMORY", "KILLED", "MAGIC", "UNSUPPORTED", "TOO_BIG", "CORRUPT",
 };
 
 #define NR_REJECTS	((int)(sizeof(rejects) / sizeof(*rejects)))

@@ -65,9 +65,9 @@ FNR == NR {
 		has_cookie[key()] = 1
 	} else {
 		without++
-		for (i = 2; i <= NF && symbol !~ /^(exit_to_user_mode_loop|do_exit)$/; i++)
+		for (i = 2; i <= NF && symbol !~ /^(exit_to_user_mode_loop|irqentry_exit|do_exit)$/; i++)
 			parse($i)
-		if (symbol !~ /^(exit_to_user_mode_loop|do_exit)$/ && no_reason++ < list)
+		if (symbol !~ /^(exit_to_user_mode_loop|irqentry_exit|do_exit)$/ && no_reason++ < list)
 			show()
 	}
 	next

@@ -84,6 +84,7 @@ do {										\
 #define KUNIT_EXPECT_EQ(test, a, b)	SHIM_COMPARE(test, a, ==, b)
 #define KUNIT_EXPECT_GT(test, a, b)	SHIM_COMPARE(test, a, >, b)
 #define KUNIT_EXPECT_LT(test, a, b)	SHIM_COMPARE(test, a, <, b)
+#define KUNIT_EXPECT_LE(test, a, b)	SHIM_COMPARE(test, a, <=, b)
 #define KUNIT_EXPECT_MEMEQ(test, a, b, n) \
 	SHIM_CHECK(test, !memcmp(a, b, n), "equal memory: " #a " and " #b)
 #define KUNIT_EXPECT_EQ_MSG(test, a, b, fmt, ...)				\

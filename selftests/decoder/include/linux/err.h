@@ -21,4 +21,9 @@ static inline bool IS_ERR(const void *ptr)
 	return (unsigned long)ptr >= (unsigned long)-MAX_ERRNO;
 }
 
+static inline long PTR_ERR_OR_ZERO(const void *p)
+{
+	return IS_ERR(p) ? PTR_ERR(p) : 0;
+}
+
 #endif

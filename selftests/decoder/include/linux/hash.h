@@ -4,9 +4,9 @@
 
 #include <linux/types.h>
 
-static inline u32 hash_64(u64 value, unsigned int bits)
+static inline u32 hash_32(u32 value, unsigned int bits)
 {
-	return value * 0x61C8864680B583EBull >> (64 - bits);
+	return value * 0x61C88647u >> (32 - bits);
 }
 
 #endif
