@@ -301,6 +301,9 @@ static void mount_filesystems(void)
 			die(path);
 		kmsg("<6>vm: no %s: %s\n", type, strerror(errno));
 	}
+	/* What udev makes: shells and others open their descriptors by these names. */
+	if (symlink("/proc/self/fd", NEWROOT "/dev/fd"))
+		die("/dev/fd");
 }
 
 static void mount_shares(char *list)
