@@ -3,6 +3,7 @@
 innermost first; kernel addresses are left out. Prints how many have user addresses, how many
 of them end in _start, that is within 64 bytes behind ENTRY, and how deep they are."""
 
+import re
 import sys
 
 
@@ -12,7 +13,7 @@ def main():
     with open(sys.argv[2]) as file:
         paragraphs = file.read().split('\n\n')
     for paragraph in paragraphs:
-        ips = [int(line, 16) for line in paragraph.split() if line.strip('0123456789abcdefx') == '']
+        ips = [int(line, 16) for line in paragraph.split() if re.fullmatch('(0x)?[0-9a-f]+', line)]
         ips = [ip for ip in ips if ip < 1 << 63]
         if not ips:
             continue
