@@ -1,15 +1,99 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Counts stacks: whole.py ENTRY FILE. Each is a paragraph with an address per line, the
-innermost first; kernel addresses are left out. Prints how many have user addresses, how many
-of them end in _start, that is within 64 bytes behind ENTRY, and how deep they are."""
+"""Judges stacks by the code of the process: whole.py PID FILE. Each stack is a paragraph with
+an address per line, the innermost first; kernel addresses are left out. Prints how many stacks
+have user addresses, how many of them are whole, how deep they are on average, and how many
+have a frame that is bogus: in no executable mapping, or with no call before it.
 
+A stack is whole if no frame is bogus and it ends where the program or a thread begins: before
+the hlt of _start, or before libc exits with what the first function of a thread has returned.
+In Go, it is whole if no frame is bogus up to the first one in GO_ROOTS, which are what Go's own
+traceback ends at: what the frame pointer leads to from there is of another stack, or old. They
+are found by .gopclntab."""
+
+import os
 import re
+import struct
 import sys
+
+ENDS = (b'\xf4', b'\x48\x89\xc7\xb8\x3c\0\0\0\x0f\x05')
+SIGRETURN = b'\x48\xc7\xc0\x0f\0\0\0\x0f\x05'
+CALL = re.compile(rb'(\xe8....|\xff([\x10-\x13\x16\x17\xd0-\xd7]|\x14.|\x14.....|\x15....|'
+                  rb'[\x50-\x53\x55-\x57].|\x54..|[\x90-\x93\x95-\x97]....|\x94.....))\Z', re.S)
+GO_ROOTS = re.compile(r'runtime\.(goexit|mstart[01]?|mcall|morestack|rt0_go)|_rt0_.*')
+
+
+def section(elf, wanted):
+    """(address, bytes) of a section, or None"""
+    start, = struct.unpack_from('<Q', elf, 0x28)
+    count, names = struct.unpack_from('<HH', elf, 0x3c)
+    headers = [struct.unpack_from('<IIQQQQ', elf, start + 64 * i) for i in range(count)]
+    for name, _, _, address, offset, size in headers:
+        if elf.startswith(wanted + b'\0', headers[names][4] + name):
+            return address, elf[offset:offset + size]
+    return None
+
+
+def go_roots(elf):
+    """Ranges of addresses. Of a program that is not relocated, made by Go 1.20 or later"""
+    found = section(elf, b'.gopclntab')
+    if not found:
+        return []
+    address, table = found
+    count, _, text, names, _, _, _, functions = struct.unpack_from('<8Q', table, 8)
+    if not text:  # Since Go 1.26 it is in the moduledata, which begins with two pointers
+        text, = struct.unpack_from('<Q', elf, elf.index(struct.pack('<QQ', address, address + names)) + 176)
+    ranges = []
+    for i in range(count):
+        start, function, end = struct.unpack_from('<III', table, functions + 8 * i)
+        at = names + struct.unpack_from('<i', table, functions + function + 4)[0]
+        if GO_ROOTS.fullmatch(table[at:table.index(b'\0', at)].decode()):
+            ranges.append((text + start, text + end))
+    return ranges
+
+
+class Judge:
+    def __init__(self, pid):
+        with open(f'/proc/{pid}/exe', 'rb') as file:
+            self.roots = go_roots(file.read())
+        with open(f'/proc/{pid}/maps') as file:
+            maps = [line.split() for line in file]
+        self.code = [tuple(int(end, 16) for end in words[0].split('-')) for words in maps if 'x' in words[1]]
+        self.memory = os.open(f'/proc/{pid}/mem', os.O_RDONLY)
+        self.known = {}
+
+    def read(self, start, end):
+        try:
+            return os.pread(self.memory, end - start, start)
+        except OSError:
+            return b''
+
+    def look(self, ip):
+        """(can it be a return address, is nothing outside of it, is it in no return trampoline)"""
+        for start, end in self.code:
+            if start <= ip < end:
+                after = self.read(ip, min(ip + 10, end))
+                root = any(first < ip <= last for first, last in self.roots)
+                called = root or CALL.search(self.read(max(ip - 7, start), ip))
+                return called, root or after.startswith(ENDS), not after.startswith(SIGRETURN)
+        return False, False, True
+
+    def stack(self, ips):
+        """(is it whole, has it a bogus frame)"""
+        whole = bogus = is_return = False
+        for ip in ips:
+            if ip not in self.known:
+                self.known[ip] = self.look(ip)
+            called, end, unsignalled = self.known[ip]
+            bogus |= is_return and unsignalled and not called
+            if not (whole and self.roots):
+                whole = end and not bogus
+            is_return = unsignalled
+        return whole, bogus
 
 
 def main():
-    entry = int(sys.argv[1], 0)
-    samples = whole = frames = 0
+    judge = Judge(sys.argv[1])
+    samples = whole = frames = bogus = 0
     with open(sys.argv[2]) as file:
         paragraphs = file.read().split('\n\n')
     for paragraph in paragraphs:
@@ -17,10 +101,12 @@ def main():
         ips = [ip for ip in ips if ip < 1 << 63]
         if not ips:
             continue
+        is_whole, is_bogus = judge.stack(ips)
         samples += 1
         frames += len(ips)
-        whole += entry < ips[-1] <= entry + 64
-    print(samples, whole, f'{frames / max(samples, 1):.1f}')
+        whole += is_whole
+        bogus += is_bogus
+    print(samples, whole, f'{frames / max(samples, 1):.1f}', bogus)
 
 
 main()

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Work for python3, without end: the interpreter, and its C parts."""
+"""Work for python3, without end: the interpreter, its C parts, and waiting."""
 
 import json
 import re
+import time
 
 
 class Item:
@@ -24,6 +25,7 @@ def main():
         sorted(Item(k * 7919 % 1009) for k in range(200))
         json.loads(text)
         re.sub(r"(\w+) (\d+)", lambda found: found.group(2), text)
+        time.sleep(0.01)
 
 
 main()
