@@ -11,27 +11,20 @@
 #define BLOCK_SIZE	65536
 #define POISON		0x6b
 
-/* As documented in <linux/sframe.h>, and for unwind_user_supply() */
-static enum sframe_error reason_of(long err)
+/* As documented for sframe_table_create() */
+static bool is_documented(long err)
 {
 	switch (err) {
 	case -ENOMEM:
-		return SFRAME_ERR_NO_MEMORY;
 	case -EINTR:
-		return SFRAME_ERR_KILLED;
 	case -ENOEXEC:
-		return SFRAME_ERR_MAGIC;
 	case -EOPNOTSUPP:
 	case -ENODATA:
-		return SFRAME_ERR_UNSUPPORTED;
 	case -E2BIG:
-	case -EFBIG:
-	case -EOVERFLOW:
-		return SFRAME_ERR_TOO_BIG;
-	case -EINVAL:
-		return SFRAME_ERR_CORRUPT;
+	case -EBADMSG:
+		return true;
 	default:
-		return SFRAME_OK;
+		return false;
 	}
 }
 
@@ -63,15 +56,10 @@ static bool size_ok(const struct sframe_section *section, size_t size)
 }
 
 const char *invariants_create(const struct sframe_section *section,
-			      const struct sframe_table *table,
-			      enum sframe_error error, size_t live)
+			      const struct sframe_table *table, size_t live)
 {
-	if ((unsigned int)error >= SFRAME_NR_ERRORS)
-		return "the error is none of the known ones";
-	if (IS_ERR(table) != (error != SFRAME_OK))
-		return "an error and a table, or neither";
 	if (IS_ERR(table)) {
-		if (reason_of(PTR_ERR(table)) != error)
+		if (!is_documented(PTR_ERR(table)))
 			return "another errno than documented";
 		return live ? "memory is left after an error" : NULL;
 	}

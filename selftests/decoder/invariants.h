@@ -15,8 +15,7 @@
  * the memory that it has left allocated.
  */
 const char *invariants_create(const struct sframe_section *section,
-			      const struct sframe_table *table,
-			      enum sframe_error error, size_t live);
+			      const struct sframe_table *table, size_t live);
 
 /*
  * Looks up the first and the last address of each row of @section, of each gap

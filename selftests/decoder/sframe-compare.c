@@ -200,7 +200,6 @@ static bool compare_tables(const char *path, struct elffile *file,
 static bool compare_file(const char *path)
 {
 	struct sframe_table *table;
-	enum sframe_error error;
 	struct elffile file;
 	const char *why;
 	bool ok;
@@ -210,10 +209,9 @@ static bool compare_file(const char *path)
 		printf("# %s: %s\n", path, why);
 		return false;
 	}
-	table = sframe_table_create(&file.section, GFP_KERNEL, &error);
+	table = sframe_table_create(&file.section, GFP_KERNEL);
 	if (IS_ERR(table)) {
-		printf("# %s: kernel refuses it, error %d, reason %d\n", path,
-		       (int)PTR_ERR(table), error);
+		printf("# %s: kernel refuses it, error %d\n", path, (int)PTR_ERR(table));
 		elffile_free(&file);
 		return false;
 	}

@@ -146,7 +146,7 @@ static struct sframe_table *measure_create(const struct sframe_section *section,
 		struct reference *ref;
 
 		sframe_table_free(table);
-		table = sframe_table_create(section, GFP_KERNEL, NULL);
+		table = sframe_table_create(section, GFP_KERNEL);
 		took = now() - start;
 		if (IS_ERR(table))
 			return NULL;

@@ -11,6 +11,7 @@
 #include "envelope.h"
 #include "invariants.h"
 
+#include <errno.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <stdio.h>
@@ -50,21 +51,20 @@ static void probe(const struct sframe_section *section, const struct sframe_tabl
 }
 
 /* What was injected is what is reported, and nothing else is like it. */
-static void check_hooks(const struct envelope *env, enum sframe_error error)
+static void check_hooks(const struct envelope *env, const struct sframe_table *table)
 {
 	bool failed = env->fail_alloc && shim_fail_alloc < 0;
 
-	if (failed != (error == SFRAME_ERR_NO_MEMORY))
+	if (failed != (PTR_ERR(table) == -ENOMEM))
 		expect(failed ? "a failed allocation was not reported" :
 				"no memory, although no allocation failed");
-	if (error == SFRAME_ERR_KILLED && !shim_fatal_signal)
+	if (PTR_ERR(table) == -EINTR && !shim_fatal_signal)
 		expect("killed without a signal");
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct sframe_section section;
-	enum sframe_error error = SFRAME_NR_ERRORS;
 	struct sframe_table *table;
 	struct envelope env;
 
@@ -72,11 +72,11 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		return -1;
 	shim_fail_alloc = env.fail_alloc - 1;
 	shim_fatal_signal = env.killed & 1;
-	table = sframe_table_create(&section, GFP_KERNEL, &error);
-	check_hooks(&env, error);
+	table = sframe_table_create(&section, GFP_KERNEL);
+	check_hooks(&env, table);
 	shim_fail_alloc = -1;
 	shim_fatal_signal = false;
-	expect(invariants_create(&section, table, error, shim_live));
+	expect(invariants_create(&section, table, shim_live));
 	if (!IS_ERR(table)) {
 		damage_seed(env.probe);
 		expect(invariants_rows(&section, table, MAX_ROWS));

@@ -34,7 +34,7 @@
 
 struct result {
 	unsigned int	tables;
-	unsigned int	refused[SFRAME_NR_ERRORS];
+	unsigned int	refused;
 	const char	*err;
 };
 
@@ -57,13 +57,12 @@ static void try_section(const struct sframe_section *section, struct result *res
 {
 	size_t before = shim_live;
 	struct sframe_table *table;
-	enum sframe_error error;
 	const char *err;
 
-	table = sframe_table_create(section, GFP_KERNEL, &error);
-	err = invariants_create(section, table, error, shim_live - before);
+	table = sframe_table_create(section, GFP_KERNEL);
+	err = invariants_create(section, table, shim_live - before);
 	if (IS_ERR(table)) {
-		result->refused[error]++;
+		result->refused++;
 	} else {
 		result->tables++;
 		if (!err)
@@ -124,7 +123,7 @@ static bool fail_allocations(const struct sframe_section *section)
 
 	for (i = 0; ; i++) {
 		shim_fail_alloc = i;
-		table = sframe_table_create(section, GFP_KERNEL, NULL);
+		table = sframe_table_create(section, GFP_KERNEL);
 		if (!IS_ERR(table))
 			break;
 		if (PTR_ERR(table) != -ENOMEM) {
@@ -144,17 +143,16 @@ static bool fail_allocations(const struct sframe_section *section)
 static bool be_killed(const struct sframe_section *section)
 {
 	struct sframe_table *table;
-	enum sframe_error error;
 
 	shim_fatal_signal = true;
-	table = sframe_table_create(section, GFP_KERNEL, &error);
+	table = sframe_table_create(section, GFP_KERNEL);
 	shim_fatal_signal = false;
 	if (!IS_ERR(table)) {
 		sframe_table_free(table);
 		return true;
 	}
 	nr_killed++;
-	return PTR_ERR(table) == -EINTR && error == SFRAME_ERR_KILLED;
+	return PTR_ERR(table) == -EINTR;
 }
 
 static bool test_section(const char *path, const struct sframe_section *section)
@@ -169,10 +167,7 @@ static bool test_section(const char *path, const struct sframe_section *section)
 		if (i % 4 == 0)
 			truncate_section(section, &result);
 	}
-	printf("# %s: %u tables, refused by reason:", path, result.tables);
-	for (i = 0; i < SFRAME_NR_ERRORS; i++)
-		printf(" %u", result.refused[i]);
-	printf("\n");
+	printf("# %s: %u tables, %u refused\n", path, result.tables, result.refused);
 	if (result.err) {
 		printf("# %s: %s\n", path, result.err);
 		return false;

@@ -133,7 +133,7 @@ static const char *measure_create(const struct sframe_section *section, const ch
 	if (!pid) {
 		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 		raise(SIGSTOP);
-		sframe_table_create(section, GFP_KERNEL, NULL);
+		sframe_table_create(section, GFP_KERNEL);
 		_exit(0);
 	}
 	if (pid < 0 || waitpid(pid, NULL, 0) != pid)
@@ -173,7 +173,7 @@ static const char *measure_file(const struct sframe_section *section, const char
 				bool create)
 {
 	static u64 pcs[NR_PCS];
-	struct sframe_table *table = sframe_table_create(section, GFP_KERNEL, NULL);
+	struct sframe_table *table = sframe_table_create(section, GFP_KERNEL);
 	const char *why;
 
 	if (IS_ERR(table))

@@ -22,18 +22,11 @@ static const char *const stops[] = {
 	[BPF_STACK_STOP_NO_USER] = "NO_USER",
 };
 
-/* As in include/linux/sframe.h of the series, which is not for user space */
-static const char *const rejects[] = {
-	"OK", "NO_MEMORY", "KILLED", "MAGIC", "UNSUPPORTED", "TOO_BIG", "CORRUPT",
-};
-
-#define NR_REJECTS	((int)(sizeof(rejects) / sizeof(*rejects)))
-
 static const struct {
 	const char *name;
 	int error;
 } errors[] = {
-	{ "0", 0 }, { "ENOENT", ENOENT }, { "ENOEXEC", ENOEXEC }, { "EINVAL", EINVAL },
+	{ "0", 0 }, { "ENOENT", ENOENT }, { "ENOEXEC", ENOEXEC }, { "EBADMSG", EBADMSG },
 	{ "E2BIG", E2BIG }, { "ENODATA", ENODATA }, { "EOPNOTSUPP", EOPNOTSUPP },
 	{ "ENOMEM", ENOMEM }, { "EIO", EIO }, { "EINTR", EINTR },
 };
@@ -51,13 +44,6 @@ static void __attribute__((noreturn)) bad(const char *what, const char *text)
 const char *stop_name(unsigned int stop)
 {
 	return stop < NR_STOPS && stops[stop] ? stops[stop] : "unknown";
-}
-
-const char *reject_name(int reject)
-{
-	if (reject < 0)
-		return "any";
-	return reject < NR_REJECTS ? rejects[reject] : "unknown";
 }
 
 static bool skip_prefix(char **text, const char *prefix)
@@ -150,33 +136,24 @@ static char *next_word(char **text)
 	return word;
 }
 
-/* load ERROR REJECT */
+/* load ERROR */
 static void parse_load(struct test_case *test, char *text)
 {
 	struct expect_load *load = &test->loads[test->nr_loads++];
-	char *error, *reject;
+	char *error;
 	size_t i;
 
 	if (test->nr_loads > MAX_EXPECTS)
 		bad("too many lines for a case", text);
 	next_word(&text);
 	error = next_word(&text);
-	reject = next_word(&text);
-	if (!error || !reject)
-		bad("not load ERROR REJECT", text ? text : "");
+	if (!error)
+		bad("not load ERROR", "");
 	for (i = 0; i < sizeof(errors) / sizeof(*errors) && strcmp(errors[i].name, error); i++)
 		;
 	if (i == sizeof(errors) / sizeof(*errors))
 		bad("no such error", error);
 	load->error = -errors[i].error;
-	load->reject = -1;
-	if (!strcmp(reject, "-"))
-		return;
-	for (i = 0; i < (size_t)NR_REJECTS && strcmp(rejects[i], reject); i++)
-		;
-	if (i == (size_t)NR_REJECTS)
-		bad("no such reject", reject);
-	load->reject = i;
 }
 
 static void parse_expect(struct test_case *test, char *text)

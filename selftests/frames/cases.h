@@ -35,7 +35,6 @@ struct expect {
 /* How reading of a file has to end */
 struct expect_load {
 	int error;
-	int reject;		/* enum sframe_error of the kernel; -1: any */
 };
 
 struct test_case {
@@ -52,6 +51,5 @@ struct test_case {
 struct test_case *cases_read(const char *path);
 
 const char *stop_name(unsigned int stop);
-const char *reject_name(int reject);
 
 #endif /* CASES_H */

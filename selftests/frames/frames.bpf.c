@@ -122,6 +122,5 @@ int on_load(__u64 *ctx)
 		return 0;
 	load->ino = info->ino;
 	load->error = ctx[1];
-	load->reject = ctx[2];
 	return 0;
 }

@@ -63,7 +63,7 @@ struct frames_hit {
 struct frames_load {
 	__u64 ino;
 	__s32 error;
-	__u32 reject;
+	__u32 reserved;
 };
 
 #endif /* __ASSEMBLER__ */

@@ -25,19 +25,21 @@ struct kernel_table *kernel_table_new(const void *section, size_t size, uint64_t
 	};
 	struct kernel_table *table = calloc(1, sizeof(*table));
 	struct sframe_text *texts = calloc(nr_text, sizeof(*texts));
-	enum sframe_error error = SFRAME_ERR_NO_MEMORY;
+	struct sframe_table *made = ERR_PTR(-ENOMEM);
 	unsigned int i;
 
 	if (table && texts) {
 		for (i = 0; i < nr_text; i++)
 			texts[i] = (struct sframe_text){ text[i].start, text[i].end };
 		input.text = texts;
-		table->table = sframe_table_create(&input, GFP_KERNEL, &error);
+		made = sframe_table_create(&input, GFP_KERNEL);
 	}
 	free(texts);
-	*why = error;
-	if (!error)
+	*why = IS_ERR(made) ? PTR_ERR(made) : 0;
+	if (!*why) {
+		table->table = made;
 		return table;
+	}
 	free(table);
 	return NULL;
 }

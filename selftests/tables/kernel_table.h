@@ -41,7 +41,7 @@ struct kernel_text {
 
 struct kernel_table;
 
-/* NULL: the kernel refuses the section; *@why is its enum sframe_error then. */
+/* NULL: the kernel refuses the section; *@why is the error then. */
 struct kernel_table *kernel_table_new(const void *section, size_t size, uint64_t vaddr,
 				      const struct kernel_text *text, unsigned int nr_text,
 				      int *why);
