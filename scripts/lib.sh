@@ -13,7 +13,9 @@ case $OUT in
 *) OUT=$TOP/$OUT ;;
 esac
 JOBS=${JOBS:-$(nproc)}
+ACCEL=${ACCEL:-auto}
 FLAVOUR=${FLAVOUR:-slim}
+CHECK_FLAVOURS=${CHECK_FLAVOURS:-slim}
 TOOLCHAIN=${TOOLCHAIN:-root}
 LINUX=${LINUX:-}
 TREE=$OUT/linux
@@ -29,6 +31,18 @@ die() {
 	printf '%s: error: %s\n' "$PROG" "$*" >&2
 	exit "$code"
 }
+
+# What can be wrong is said now, not after an hour.
+[[ $JOBS =~ ^[1-9][0-9]*$ ]] || die 2 "JOBS=$JOBS: not a number"
+[[ $ACCEL =~ ^(auto|kvm|tcg)$ ]] || die 2 "ACCEL=$ACCEL: only auto, kvm and tcg are known"
+[ "$ACCEL" != kvm ] || [ -w /dev/kvm ] || die 3 "ACCEL=kvm: /dev/kvm cannot be used"
+for name in "$FLAVOUR" $CHECK_FLAVOURS; do
+	[ -f "$TOP/kernel-config/$name.config" ] || die 2 "flavour $name: there is no kernel-config/$name.config"
+done
+for name in "$OUT" "$CACHE"; do
+	until [ -e "$name" ]; do name=$(dirname "$name"); done
+	[ -d "$name" ] && [ -w "$name" ] || die 3 "cannot write to $name"
+done
 
 # rank STATUS: how grave it is
 rank() {
