@@ -199,6 +199,14 @@ need_tool() {
 	command -v "$1" >/dev/null || die 3 "$1 is missing; as root, install the package $2"
 }
 
+# temporary DIR: makes SCRATCH, for who has the lock. It goes at the end, what was killed before.
+temporary() {
+	SCRATCH=$1
+	trap 'rm -rf "$SCRATCH"' EXIT
+	rm -rf "$SCRATCH"*
+	mkdir "$SCRATCH"
+}
+
 # with_progress NAME LOG CMD...: a line now and then instead of thousands, which
 # the log has
 with_progress() {
@@ -212,7 +220,7 @@ with_progress() {
 		sleep 0.5
 		[ $((SECONDS - last)) -ge 20 ] || continue
 		last=$SECONDS
-		count=$(grep -cE '^  [A-Z]' "$log" || true)
+		count=$(grep -cE '^  [A-Za-z]' "$log" || true)
 		say "$name: $count steps, $((SECONDS - begin)) s: $(tail -n 1 "$log" | cut -c1-70)"
 	done
 	wait "$pid" || status=$?
