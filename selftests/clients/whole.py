@@ -2,7 +2,8 @@
 """Judges stacks by the code of the process: whole.py PID FILE. Each stack is a paragraph with
 an address per line, the innermost first; kernel addresses are left out. Prints how many stacks
 have user addresses, how many of them are whole, how deep they are on average, and how many
-have a frame that is bogus: in no executable mapping, or with no call before it.
+have a frame that is bogus: in no executable mapping, or with no call before it. In generated code
+nothing is asked of: Java's interpreter lets methods return to where nobody has called them from.
 
 A stack is whole if no frame is bogus and it ends where the program or a thread begins: before
 the hlt of _start, or before libc exits with what the first function of a thread has returned.
@@ -57,7 +58,8 @@ class Judge:
             self.roots = go_roots(file.read())
         with open(f'/proc/{pid}/maps') as file:
             maps = [line.split() for line in file]
-        self.code = [tuple(int(end, 16) for end in words[0].split('-')) for words in maps if 'x' in words[1]]
+        self.code = [(*(int(end, 16) for end in words[0].split('-')), len(words) == 5)
+                     for words in maps if 'x' in words[1]]
         self.memory = os.open(f'/proc/{pid}/mem', os.O_RDONLY)
         self.known = {}
 
@@ -69,11 +71,11 @@ class Judge:
 
     def look(self, ip):
         """(can it be a return address, is nothing outside of it, is it in no return trampoline)"""
-        for start, end in self.code:
+        for start, end, generated in self.code:
             if start <= ip < end:
                 after = self.read(ip, min(ip + 10, end))
                 root = any(first < ip <= last for first, last in self.roots)
-                called = root or CALL.search(self.read(max(ip - 7, start), ip))
+                called = root or generated or CALL.search(self.read(max(ip - 7, start), ip))
                 return called, root or after.startswith(ENDS), not after.startswith(SIGRETURN)
         return False, False, True
 
