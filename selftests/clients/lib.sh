@@ -22,16 +22,18 @@ repeated() {
 # stacks_of CLIENT PID: one stack per paragraph, an address per line, the innermost first. perf
 # leaves perf.data.
 stacks_of() {
-	local dir=${BPFTRACE%/*}
+	local dir=${BPFTRACE%/*} kind=fp function=ustack
 	case $1 in
-	perf)
-		"$PERF" record -q --no-bpf-event -e cpu-clock -F 499 -g -p "$2" -o perf.data -- \
+	perf | perf-dwarf)
+		[ "$1" = perf ] || kind=dwarf
+		"$PERF" record -q --no-bpf-event -e cpu-clock -F 499 --call-graph "$kind" -p "$2" -o perf.data -- \
 			sleep "$SECONDS_EACH" >client.log 2>&1 &&
 			"$PERF" script -i perf.data -F ip 2>>client.log
 		;;
-	bpftrace)
-		LD_LIBRARY_PATH=$dir "$BPFTRACE" -q -e \
-			"profile:hz:499 /pid == $2/ { print(ustack(raw, 127)); }
+	bpftrace | bpftrace-dwarf)
+		[ "$1" = bpftrace ] || function=dw_ustack
+		LD_LIBRARY_PATH=$dir "$BPFTRACE" -q -p "$2" -e \
+			"profile:hz:499 /pid == $2/ { print($function(raw, 127)); }
 			interval:s:$SECONDS_EACH { exit(); }" 2>client.log
 		;;
 	profile)
@@ -45,11 +47,13 @@ stacks_of() {
 	esac
 }
 
-# judge CLIENT PID: what whole.py prints
+# judge CLIENT PID: what whole.py prints. In client.cpu: seconds of the client, user and system
 judge() {
-	stacks_of "$1" "$2" >stacks || {
+	local TIMEFORMAT='%U %S' calls=
+	[ "$1" = "${1%-dwarf}" ] || calls=calls
+	{ time stacks_of "$1" "$2" >stacks; } 2>client.cpu || {
 		sed 's/^/# /' client.log >&2
 		return 1
 	}
-	python3 "$HERE/whole.py" "$2" stacks
+	python3 "$HERE/whole.py" "$2" stacks $calls
 }

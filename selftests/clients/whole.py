@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Judges stacks by the code of the process: whole.py PID FILE. Each stack is a paragraph with
+"""Judges stacks by the code of the process: whole.py PID FILE [calls]. Each stack is a paragraph with
 an address per line, the innermost first; kernel addresses are left out. Prints how many stacks
 have user addresses, how many of them are whole, how deep they are on average, and how many
 have a frame that is bogus: in no executable mapping, or with no call before it. In generated code
 nothing is asked of: Java's interpreter lets methods return to where nobody has called them from.
+With "calls", callers are given by the last byte of the call, as DWARF unwinders do.
 
 A stack is whole if no frame is bogus and it ends where the program or a thread begins: before
 the hlt of _start, or before libc exits with what the first function of a thread has returned.
@@ -103,6 +104,8 @@ def main():
         ips = [ip for ip in ips if ip < 1 << 63]
         if not ips:
             continue
+        if sys.argv[3:] == ['calls']:
+            ips[1:] = [ip + 1 for ip in ips[1:]]
         is_whole, is_bogus = judge.stack(ips)
         samples += 1
         frames += len(ips)
