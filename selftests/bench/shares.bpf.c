@@ -97,7 +97,7 @@ int BPF_PROG(load_begin)
 }
 
 SEC("fexit/sframe_table_create")
-int BPF_PROG(load_end, struct sframe_section *section, unsigned int gfp, void *error,
+int BPF_PROG(load_end, struct sframe_section *section, unsigned int gfp,
 	     struct sframe_table *table)
 {
 	__u64 end = bpf_ktime_get_ns();
