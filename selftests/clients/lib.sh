@@ -3,6 +3,7 @@
 # What profilers say of a process, for run and programs, in the guest. Before: PERF, STACKS, and
 # BPFTRACE, beside which there is bcc (libbpf-tools), say where they are; SECONDS_EACH, for how
 # long to sample.
+set -o pipefail
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck disable=SC2034 # of who sources this
 SYSCTL=/proc/sys/kernel/unwind_user_callchain
