@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Judges stacks by the code of the process: whole.py PID FILE [calls]. Each stack is a paragraph with
-an address per line, the innermost first; kernel addresses are left out. Prints how many stacks
+an address, or build id and file offset, per line, the innermost first; kernel addresses are left out. Prints how many stacks
 have user addresses, how many of them are whole, how deep they are on average, and how many
 have a frame that is bogus: in no executable mapping, or with no call before it. In generated code
 nothing is asked of: Java's interpreter lets methods return to where nobody has called them from.
@@ -35,6 +35,12 @@ def section(elf, wanted):
     return None
 
 
+def build_id(elf):
+    """In hexadecimal digits, or None"""
+    _, note = section(elf, b'.note.gnu.build-id') or (0, b'')
+    return note[16:].hex() or None
+
+
 def go_roots(elf):
     """Ranges of addresses. Of a program that is not relocated, made by Go 1.20 or later"""
     found = section(elf, b'.gopclntab')
@@ -61,6 +67,13 @@ class Judge:
             maps = [line.split() for line in file]
         self.code = [(*(int(end, 16) for end in words[0].split('-')), len(words) == 5)
                      for words in maps if 'x' in words[1]]
+        self.files = {}  # build id -> where its executable mappings are: (offset, address, size)
+        for words in maps:
+            if 'x' in words[1] and len(words) > 5 and words[5].startswith('/'):
+                start, end = (int(word, 16) for word in words[0].split('-'))
+                with open(f'/proc/{pid}/map_files/{start:x}-{end:x}', 'rb') as file:
+                    name = build_id(file.read())
+                self.files.setdefault(name, []).append((int(words[2], 16), start, end - start))
         self.memory = os.open(f'/proc/{pid}/mem', os.O_RDONLY)
         self.known = {}
 
@@ -79,6 +92,21 @@ class Judge:
                 called = root or generated or CALL.search(self.read(max(ip - 7, start), ip))
                 return called, root or after.startswith(ENDS), not after.startswith(SIGRETURN)
         return False, False, True
+
+    def address(self, line):
+        """Of a line with an address, and perhaps a name, or with build id and file offset; None if
+        it is neither"""
+        found = re.fullmatch('(0x)?([0-9a-f]{1,16})( .*)?', line)
+        if found:
+            return int(found[2], 16)
+        found = re.fullmatch('([0-9a-f]{17,40}) 0x([0-9a-f]+)', line)
+        if not found:
+            return None
+        at = int(found[2], 16)
+        for offset, start, size in self.files.get(found[1], []):
+            if 0 <= at - offset < size:
+                return start + at - offset
+        return 0
 
     def stack(self, ips):
         """(is it whole, has it a bogus frame)"""
@@ -100,8 +128,8 @@ def main():
     with open(sys.argv[2]) as file:
         paragraphs = file.read().split('\n\n')
     for paragraph in paragraphs:
-        ips = [int(line, 16) for line in paragraph.split() if re.fullmatch('(0x)?[0-9a-f]+', line)]
-        ips = [ip for ip in ips if ip < 1 << 63]
+        ips = [judge.address(line.strip()) for line in paragraph.split('\n')]
+        ips = [ip for ip in ips if ip is not None and ip < 1 << 63]
         if not ips:
             continue
         if sys.argv[3:] == ['calls']:
