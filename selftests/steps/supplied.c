@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file_tables.h"
-#include "supply.h"
+#include "sframe/files.h"
+#include "sframe/supply.h"
 
 /* That of the repository's tests: the test could not be run */
 #define EXIT_BROKEN	3
@@ -25,10 +25,14 @@ struct known {
 
 static bool is_open;
 static const char *spoiled_name;
-static struct file_tables files;
+static struct sframe_files files;
 static struct supply *supply;
 static struct known *all;
 static size_t nr_known;
+/* What supplied_print() says */
+static FILE *texts;
+static char *text;
+static size_t text_size;
 
 static void broken(const char *what, int error)
 {
@@ -84,37 +88,80 @@ static void *spoil(const void *section, size_t size)
 	return copy;
 }
 
-static int on_table(void *arg, const char *name, const struct sframe_conversion *conversion)
+static void print_left_out(const struct sframe_counts *counts)
 {
-	bool is_spoiled = spoiled_name && !strcmp(base_name(name), spoiled_name);
-	void *copy = is_spoiled ? spoil(conversion->section, conversion->size) : NULL;
-	const struct supply_table table = {
-		.section = copy ? copy : conversion->section,
-		.size = conversion->size,
-		.vaddr = conversion->vaddr,
-		.build_id = conversion->build_id,
-		.build_id_size = conversion->build_id_size,
-	};
-	int error = supply_add(supply, &table);
+	size_t i;
+
+	for (i = 0; i < NR_LEFT_OUT; i++) {
+		if (counts->left_out[i])
+			fprintf(texts, ", %s %llu", left_out_names[i], counts->left_out[i]);
+	}
+}
+
+static void print_file(const struct sframe_file *file)
+{
+	const struct sframe_counts *counts = &file->conversion->counts;
+
+	fprintf(texts, "# table of %s: ", file->name);
+	if (file->error) {
+		fprintf(texts, "none, %s\n", strerror(-file->error));
+		return;
+	}
+	fprintf(texts, "%llu functions, bytes of code: covered %llu", counts->sframe_functions,
+		counts->covered);
+	print_left_out(counts);
+	fprintf(texts, "\n");
+}
+
+static uint32_t on_file(void *arg, struct sframe_file *file)
+{
+	const char *slash = strrchr(file->name, '/');
+	bool is_spoiled = spoiled_name && !strcmp(slash ? slash + 1 : file->name, spoiled_name);
+	struct sframe_conversion copy = *file->conversion;
+	__u64 bytes;
+	int error;
 
 	(void)arg;
-	free(copy);
+	print_file(file);
+	if (file->error)
+		return SFRAME_NO_TAG;
+	if (is_spoiled)
+		copy.section = spoil(copy.section, copy.size);
+	error = supply_add(supply, nr_known, &copy, &bytes);
+	if (is_spoiled)
+		free(copy.section);
 	if (error)
-		broken(name, -error);
-	keep(conversion);
-	return 0;
+		broken(file->name, -error);
+	keep(file->conversion);
+	return nr_known;
 }
+
+static uint32_t is_known(void *arg, const struct sframe_conversion *conversion)
+{
+	(void)arg;
+	return supplied_find(conversion->build_id, conversion->build_id_size) ? 1 : SFRAME_NO_TAG;
+}
+
+static const struct sframe_files_ops ops = {
+	.known = is_known,
+	.done = on_file,
+	.trusted_only = true,
+};
 
 void supplied_open(const char *spoiled)
 {
+	int error;
+
 	spoiled_name = spoiled;
 	if (!supply_supported())
 		broken("the kernel takes no tables", ENOTSUP);
-	supply = supply_new();
-	if (!supply)
-		broken("tables", ENOMEM);
+	error = supply_new(NULL, &supply);
+	texts = open_memstream(&text, &text_size);
 	/* All of them are made now, none is from a cache. */
-	file_tables_init(&files, false, on_table, NULL);
+	if (!error)
+		error = texts ? sframe_files_init(&files, &ops, NULL, 0) : -ENOMEM;
+	if (error)
+		broken("tables", -error);
 	is_open = true;
 }
 
@@ -126,7 +173,9 @@ void supplied_close(void)
 		return;
 	is_open = false;
 	supply_free(supply);
-	file_tables_free(&files);
+	sframe_files_free(&files);
+	fclose(texts);
+	free(text);
 	for (i = 0; i < nr_known; i++)
 		free(all[i].table.section);
 	free(all);
@@ -141,7 +190,7 @@ bool supplied_update(pid_t pid)
 
 	if (!is_open)
 		return false;
-	error = file_tables_add_process(&files, pid);
+	error = sframe_files_add_process(&files, pid);
 	if (error)
 		broken("the mappings of the process", -error);
 	return nr_known > before;
@@ -158,32 +207,10 @@ const struct supplied *supplied_find(const void *build_id, size_t size)
 	return NULL;
 }
 
-static void print_left_out(const struct sframe_counts *counts)
-{
-	size_t i;
-
-	for (i = 0; i < NR_LEFT_OUT; i++) {
-		if (counts->left_out[i])
-			printf(", %s %llu", left_out_names[i], counts->left_out[i]);
-	}
-}
-
 void supplied_print(void)
 {
-	size_t i;
-
-	for (i = 0; is_open && i < files.nr; i++) {
-		const struct file_table *table = &files.tables[i];
-		const struct sframe_counts *counts = &table->conversion.counts;
-
-		printf("# table of %s: ", table->name);
-		if (table->error) {
-			printf("none, %s\n", strerror(-table->error));
-			continue;
-		}
-		printf("%llu functions, bytes of code: covered %llu", counts->sframe_functions,
-		       counts->covered);
-		print_left_out(counts);
-		printf("\n");
-	}
+	if (!is_open)
+		return;
+	fflush(texts);
+	fputs(text, stdout);
 }

@@ -8,7 +8,7 @@
 #include "breakage.h"
 #include "compare.h"
 #include "damage.h"
-#include "sframe_convert.h"
+#include "sframe/convert.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,6 +2,7 @@
 #include "kernel_table.h"
 
 #include <linux/err.h>
+#include <linux/errno.h>
 #include <linux/sframe.h>
 #include <linux/slab.h>
 #include <stdlib.h>
