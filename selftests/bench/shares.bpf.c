@@ -8,6 +8,7 @@
 #include <linux/bpf_perf_event.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
+#include <stack_capture_types.h>
 #include <bpf/bpf_tracing.h>
 #include "shares.h"
 

@@ -2,6 +2,7 @@
 /* Captures the stack wherever a workload asks for it. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
+#include <stack_capture_types.h>
 #include "frames.h"
 
 char LICENSE[] SEC("license") = "GPL";

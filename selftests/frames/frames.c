@@ -24,6 +24,7 @@
 #include <sys/wait.h>
 #include "cases.h"
 #include "kernel.h"
+#include <stack_capture_types.h>
 #include "symbols.h"
 
 #define MAX_FRAMES	512

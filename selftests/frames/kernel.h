@@ -40,7 +40,9 @@ static inline const __u64 *record_objects(const struct bpf_stack_record *record)
 
 static inline const __u64 *record_user(const struct bpf_stack_record *record)
 {
-	return record_objects(record) + record->nr_objects + record->nr_kernel;
+	const void *rows = record_objects(record) + record->nr_objects;
+
+	return (const __u64 *)(rows + record->nr_rows * record->row_size) + record->nr_kernel;
 }
 
 #endif /* KERNEL_H */

@@ -5,6 +5,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
+#include <stack_capture_types.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +44,8 @@ static size_t nr_objects;
 static void keep_user(const struct bpf_stack_record *record)
 {
 	const u64 *ids = (const void *)record + record->header_size;
-	const u64 *frames = ids + record->nr_objects + record->nr_kernel;
+	const u64 *frames = (const void *)(ids + record->nr_objects + record->nr_kernel) +
+			    record->nr_rows * record->row_size;
 
 	if (record->nr_objects > MAX_OBJECTS || record->nr_user > MAX_FRAMES)
 		die(EXIT_INFRA, "a record with %u files and %u frames", record->nr_objects,
@@ -61,7 +63,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	const struct bpf_stack_record *record = data;
 
 	(void)ctx;
-	if (size < sizeof(*record) || record->version != BPF_STACK_RECORD_VERSION)
+	if (size < sizeof(*record) || record->magic != BPF_STACK_RECORD_MAGIC)
 		die(EXIT_INFRA, "a record of another version");
 	if (record->drops)
 		die(EXIT_INFRA, "records were lost");

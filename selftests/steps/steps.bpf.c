@@ -8,6 +8,7 @@
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
+#include <stack_capture_types.h>
 
 #define SIGTRAP 5
 
