@@ -35,7 +35,7 @@ static void put_leaf(FILE *out, const char *name, const struct leaf_summary *lea
 	fputs(", \"stops\": {", out);
 	for (i = 0; i < NR_STOPS; i++) {
 		if (leaf->stops[i])
-			json_field(out, record_stop_name(i), leaf->stops[i], &first);
+			json_field(out, stack_stop_name(i), leaf->stops[i], &first);
 	}
 	fputs("}}", out);
 }
@@ -141,7 +141,7 @@ static void put_group(FILE *out, struct profile *profile, const struct group *gr
 	json_field(out, "count", group->count, &first);
 	json_field(out, "whole", group->whole, &first);
 	fputs(", \"stop\": ", out);
-	json_string(out, record_stop_name(example->user.stop));
+	json_string(out, stack_stop_name(example->user.stop));
 	put_stack(out, profile, "kernel", example->kernel, example->tgid);
 	put_stack(out, profile, "user", example->user.stack, example->tgid);
 	if (profile->compare)

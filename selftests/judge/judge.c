@@ -115,7 +115,7 @@ static int end(void *arg)
 	return take_raw(run);
 }
 
-static void on_stacks(void *arg, const struct record *record)
+static void on_stacks(void *arg, const struct bpf_stack_view *record)
 {
 	struct run *run = arg;
 

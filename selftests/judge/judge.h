@@ -67,7 +67,7 @@ struct samples {
 void samples_init(struct samples *samples, struct stacks *stacks);
 void samples_free(struct samples *samples);
 /* A record of bpf_stack_capture(), whose stacks were taken in */
-void samples_add_record(struct samples *samples, const struct record *record);
+void samples_add_record(struct samples *samples, const struct bpf_stack_view *record);
 /* A struct raw_stack. */
 void samples_add_raw(struct samples *samples, const void *data, size_t size);
 /* Gives the stacks of completions to their samples. Call once, at the end. */

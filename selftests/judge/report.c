@@ -103,7 +103,7 @@ static void print_stops(FILE *out, const struct leaf_summary *leaf, const char *
 	for (i = 0; i < NR_STOPS; i++) {
 		if (!leaf->stops[i])
 			continue;
-		fprintf(out, "  %-40s %10llu %10llu\n", record_stop_name(i),
+		fprintf(out, "  %-40s %10llu %10llu\n", stack_stop_name(i),
 			leaf->stops_whole[i], leaf->stops[i] - leaf->stops_whole[i]);
 	}
 	fprintf(out, "\n");
@@ -277,7 +277,7 @@ static void print_group(FILE *out, struct profile *profile, const struct group *
 	else
 		fprintf(out, "user stack %s, ended: %s\n",
 			group->whole ? "whole in part of them" : "not whole",
-			record_stop_name(group->example->user.stop));
+			stack_stop_name(group->example->user.stop));
 	if (profile->compare)
 		fprintf(out, "    %-*s  %s, %llu times (%zu different)\n", COLUMN,
 			CAPTURED, "bpf_get_stack()", group->raw_count, group->nr_raw);

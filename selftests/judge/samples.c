@@ -18,12 +18,12 @@ void samples_free(struct samples *samples)
 	idmap_free(&samples->tags);
 }
 
-static struct user_part user_of(const struct samples *samples, const struct record *record)
+static struct user_part user_of(const struct samples *samples, const struct bpf_stack_view *record)
 {
 	return (struct user_part){
-		.stack = stacks_find(samples->stacks, record->head->user),
-		.stop = record->head->user_stop,
-		.flags = record->head->flags,
+		.stack = stacks_find(samples->stacks, record->rec->user),
+		.stop = record->rec->user_stop,
+		.flags = record->rec->flags,
 	};
 }
 
@@ -39,26 +39,26 @@ static struct sample *sample_by_tag(struct samples *samples, __u64 tag)
 	return &samples->samples[samples->nr_samples++];
 }
 
-static bool add_sample(struct samples *samples, const struct record *record)
+static bool add_sample(struct samples *samples, const struct bpf_stack_view *record)
 {
-	struct sample *sample = sample_by_tag(samples, record->head->tag);
+	struct sample *sample = sample_by_tag(samples, record->rec->tag);
 
 	if (sample->has_record)
 		return false;
 	sample->has_record = true;
-	sample->pid = record->head->pid;
-	sample->tgid = record->head->tgid;
-	sample->cookie = record->head->cookie;
-	sample->pending = record->head->flags & BPF_STACK_RECORD_PENDING;
-	sample->kernel = stacks_find(samples->stacks, record->head->kernel);
+	sample->pid = record->rec->pid;
+	sample->tgid = record->rec->tgid;
+	sample->cookie = record->rec->cookie;
+	sample->pending = record->rec->flags & BPF_STACK_RECORD_PENDING;
+	sample->kernel = stacks_find(samples->stacks, record->rec->kernel);
 	sample->user = user_of(samples, record);
 	samples->nr_sample_records++;
 	return true;
 }
 
-static bool add_completion(struct samples *samples, const struct record *record)
+static bool add_completion(struct samples *samples, const struct bpf_stack_view *record)
 {
-	__u64 cookie = record->head->cookie;
+	__u64 cookie = record->rec->cookie;
 
 	if (!cookie)
 		return false;
@@ -72,21 +72,21 @@ static bool add_completion(struct samples *samples, const struct record *record)
 	samples->completions[samples->nr_completions] = (struct completion){
 		.user = user_of(samples, record),
 		.cookie = cookie,
-		.pid = record->head->pid,
+		.pid = record->rec->pid,
 	};
 	idmap_set(&samples->cookies, cookie, samples->nr_completions++);
 	return true;
 }
 
-void samples_add_record(struct samples *samples, const struct record *record)
+void samples_add_record(struct samples *samples, const struct bpf_stack_view *record)
 {
 	bool good = false;
 
-	if (record->head->drops > samples->drops)
-		samples->drops = record->head->drops;
-	if (record->head->type == BPF_STACK_RECORD_SAMPLE)
+	if (record->rec->drops > samples->drops)
+		samples->drops = record->rec->drops;
+	if (record->rec->type == BPF_STACK_RECORD_SAMPLE)
 		good = add_sample(samples, record);
-	else if (record->head->type == BPF_STACK_RECORD_COMPLETION)
+	else if (record->rec->type == BPF_STACK_RECORD_COMPLETION)
 		good = add_completion(samples, record);
 	samples->nr_malformed += !good;
 }

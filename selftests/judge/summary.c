@@ -85,7 +85,7 @@ static void count_sample(struct profile *profile, const struct sample *sample,
 	const struct stack *user = sample->user.stack ?: sample->raw;
 	struct leaf_summary *leaf;
 
-	summary->unnamed += !!(sample->user.flags & BPF_STACK_RECORD_UNNAMED);
+	summary->unnamed += !!(sample->user.flags & BPF_STACK_RECORD_USER_UNNAMED);
 	if (!user) {
 		if (sample->has_record && !sample->pending &&
 		    (sample->user.stop == BPF_STACK_STOP_NO_USER ||
