@@ -71,9 +71,10 @@ static void resolve_frame(const struct bpf_stack_record *record, __u64 frame, st
 	struct bpf_vma_info row;
 
 	*place = (struct place){ "[no row]", "?", "?" };
-	if (!object)
+	if (!object || object == BPF_STACK_FRAME_GENERATED)
 		symbols_of_address(where, place);
-	else if (kernel_row(record_objects(record)[object - 1], &row))
+	else if (object <= record->nr_objects &&
+		 kernel_row(record_objects(record)[object - 1], &row))
 		symbols_of_row(&row, where, place);
 }
 

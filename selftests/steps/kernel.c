@@ -167,7 +167,7 @@ static u64 locate(u64 frame, const struct mappings *maps)
 	size_t object = frame >> BPF_STACK_FRAME_SHIFT;
 	const struct bpf_vma_info *info;
 
-	if (!object)
+	if (!object || object == BPF_STACK_FRAME_GENERATED)
 		return value;
 	if (object > last.nr_objects)
 		return 0;
