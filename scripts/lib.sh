@@ -17,6 +17,7 @@ ACCEL=${ACCEL:-auto}
 FLAVOUR=${FLAVOUR:-slim}
 CHECK_FLAVOURS=${CHECK_FLAVOURS:-slim}
 TOOLCHAIN=${TOOLCHAIN:-root}
+ARCH=${ARCH:-x86_64}
 LINUX=${LINUX:-}
 TREE=$OUT/linux
 PATCHES=$TOP/patches
@@ -35,6 +36,7 @@ die() {
 # What can be wrong is said now, not after an hour.
 [[ $JOBS =~ ^[1-9][0-9]*$ ]] || die 2 "JOBS=$JOBS: not a number"
 [[ $ACCEL =~ ^(auto|kvm|tcg)$ ]] || die 2 "ACCEL=$ACCEL: only auto, kvm and tcg are known"
+[[ $ARCH =~ ^(x86_64|arm64)$ ]] || die 2 "ARCH=$ARCH: only x86_64 and arm64 are known"
 [ "$ACCEL" != kvm ] || [ -w /dev/kvm ] || die 3 "ACCEL=kvm: /dev/kvm cannot be used"
 for name in "$FLAVOUR" $CHECK_FLAVOURS; do
 	[ -f "$TOP/kernel-config/$name.config" ] || die 2 "flavour $name: there is no kernel-config/$name.config"
@@ -43,6 +45,19 @@ for name in "$OUT" "$CACHE"; do
 	until [ -e "$name" ]; do name=$(dirname "$name"); done
 	[ -d "$name" ] && [ -w "$name" ] || die 3 "cannot write to $name"
 done
+
+# What differs between architectures: words for make of the kernel, what the names of compilers
+# begin with, the directory in arch/, the image of a kernel, and what the names of directories
+# in OUT begin with
+case $ARCH in
+x86_64)
+	KERNEL_MAKE=() CROSS='' SRCARCH=x86 IMAGE=arch/x86/boot/bzImage NAMED=''
+	;;
+arm64)
+	KERNEL_MAKE=(ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu-) CROSS=aarch64-linux-gnu-
+	SRCARCH=arm64 IMAGE=arch/arm64/boot/Image NAMED=arm64-
+	;;
+esac
 
 # rank STATUS: how grave it is
 rank() {

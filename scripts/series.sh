@@ -124,10 +124,12 @@ users_of() {
 		sed -n '1,2s/^HEAD://p' || true
 }
 
-# Of the patches up to number $1. make knows which of them a patch has changed.
+# Of the patches up to number $1, without those of other architectures than arch/$2, which is x86
+# unless it is said. make knows which of them a patch has changed.
 objects_upto() {
 	local file
 	for file in "${!FIRST[@]}"; do
+		[[ $file != arch/* || $file == arch/${2:-x86}/* ]] || continue
 		[ "${FIRST[$file]}" -gt "$1" ] || [ ! -f "$SRC/$file" ] || object_of "$file"
 	done | sort -u
 }

@@ -45,6 +45,7 @@ static const char *add_sframe(struct elffile *file, const GElf_Phdr *phdr,
 	file->section.data = file->data;
 	file->section.size = phdr->p_filesz;
 	file->section.vaddr = phdr->p_vaddr;
+	file->section.abi = SFRAME_ABI_AMD64;
 	return NULL;
 }
 

@@ -16,6 +16,7 @@ bool envelope_read(struct envelope *envelope, struct sframe_section *section,
 		.vaddr = envelope->vaddr,
 		.text = envelope->text,
 		.nr_text = envelope->nr_text,
+		.abi = SFRAME_ABI_AMD64,
 	};
 	return true;
 }

@@ -56,37 +56,27 @@ static void take_layout(struct model *model, const struct sframe_section *sectio
 	model->pad_end = section->size < rows_end ? 0 : padding(section->size - rows_end);
 }
 
-bool model_take(struct model *model, const struct sframe_section *section,
-		u32 first, u32 nr)
+bool model_read(struct model *model, const u8 *data, size_t size)
 {
+	struct sframe_section section;
 	struct format format;
 	u32 i;
 
 	model->nr_funcs = 0;
 	model->nr_rows = 0;
-	if (!format_open(&format, section))
+	if (!envelope_read(&model->env, &section, data, size) || !format_open(&format, &section))
 		return false;
-	take_layout(model, section, &format);
-	for (i = first; i < format.nr_funcs && i - first < nr; i++) {
-		struct model_func *func = &model->funcs[model->nr_funcs];
+	take_layout(model, &section, &format);
+	for (i = 0; i < format.nr_funcs && i < MODEL_FUNCS; i++) {
+		struct model_func *func = &model->funcs[i];
 
-		if (model->nr_funcs == MODEL_FUNCS || !format_func(&format, i, &func->func))
+		if (!format_func(&format, i, &func->func))
 			break;
-		func->shared = model->nr_funcs &&
-			       func->func.attr_off == func[-1].func.attr_off;
+		func->shared = i && func->func.attr_off == func[-1].func.attr_off;
 		take_rows(model, &format, func);
 		model->nr_funcs++;
 	}
 	return model->nr_funcs;
-}
-
-bool model_read(struct model *model, const u8 *data, size_t size)
-{
-	struct sframe_section section;
-
-	if (!envelope_read(&model->env, &section, data, size))
-		return false;
-	return model_take(model, &section, 0, MODEL_FUNCS);
 }
 
 /* Rows of [@at, ...) have moved by @by. */

@@ -33,13 +33,9 @@ struct model {
 };
 
 /*
- * Take over @nr functions of a section from @first on, or those that can be read
- * and have room. False if there is none.
+ * Take over the functions of a fuzzer's input that can be read and have room. False
+ * if there is none.
  */
-bool model_take(struct model *model, const struct sframe_section *section,
-		u32 first, u32 nr);
-
-/* The same with the envelope, of a fuzzer's input */
 bool model_read(struct model *model, const u8 *data, size_t size);
 
 /* Order functions and rows, and make addresses, sizes and the text hold them */

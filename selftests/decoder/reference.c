@@ -116,11 +116,6 @@ void reference_close(struct reference *ref)
 	free(ref);
 }
 
-struct sframe_decoder_ctx *reference_ctx(const struct reference *ref)
-{
-	return ref->ctx;
-}
-
 unsigned int reference_nr_funcs(const struct reference *ref)
 {
 	return ref->nr_funcs;

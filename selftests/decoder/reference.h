@@ -12,9 +12,6 @@ struct reference *reference_open(const struct sframe_section *section,
 				 const char **why);
 void reference_close(struct reference *ref);
 
-/* libsframe's own handle, until reference_close() */
-struct sframe_decoder_ctx *reference_ctx(const struct reference *ref);
-
 unsigned int reference_nr_funcs(const struct reference *ref);
 
 /* True if the function at @vaddr starts where an empty one does, too */

@@ -288,20 +288,7 @@ static void run_uffd_late(void)
 	pthread_join(thread, NULL);
 }
 
-/*
- * The address space changes all the time.
- */
 static volatile int stop;
-static volatile unsigned long number;
-
-FN void *storm_work(void *arg)
-{
-	wl_message(FRAMES_SAMPLE, 0, (void *)(long)gettid());
-	/* To the end of the process: a sample shall not find it in libc */
-	for (;;)
-		number = number * 33 + 1;
-	return arg;
-}
 
 static const char *dir(const char *name)
 {
@@ -316,45 +303,6 @@ static const char *dir(const char *name)
 
 typedef void (*call_fn)(void (*fn)(void));
 
-FN void storm_leaf(void)
-{
-	CAPTURE(1);
-}
-
-/* A library is loaded and called and unloaded; another one is at its place then */
-static void *storm_libs(void *arg)
-{
-	char a[4096], b[4096];
-
-	strcpy(a, dir("libdl-a.so"));
-	strcpy(b, dir("libdl-b.so"));
-	for (int i = 0; !stop; i++) {
-		void *lib = dlopen(i & 1 ? a : b, RTLD_NOW);
-
-		WL_CHECK(lib);
-		((call_fn)dlsym(lib, "dl_call"))(storm_leaf);
-		dlclose(lib);
-	}
-	return arg;
-}
-
-static void *storm_maps(void *arg)
-{
-	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-
-	while (!stop) {
-		char *p = mmap(NULL, 4 * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
-		char *to = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-		WL_CHECK(p != MAP_FAILED && to != MAP_FAILED);
-		mprotect(p, PAGE, PROT_READ);
-		mremap(p + PAGE, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, to);
-		munmap(p, 4 * PAGE);
-		munmap(to, PAGE);
-	}
-	return arg;
-}
-
 static void run_for(int ms, void *(*a)(void *), void *(*b)(void *))
 {
 	pthread_t threads[2];
@@ -365,20 +313,6 @@ static void run_for(int ms, void *(*a)(void *), void *(*b)(void *))
 	stop = 1;
 	pthread_join(threads[0], NULL);
 	pthread_join(threads[1], NULL);
-}
-
-static void run_storm_maps(void)
-{
-	pthread_t worker;
-
-	WL_CHECK(!pthread_create(&worker, NULL, storm_work, NULL));
-	run_for(3000, storm_maps, storm_maps);
-}
-
-static void run_storm_libs(void)
-{
-	wl_message(FRAMES_SAMPLE, 0, NULL);
-	run_for(3000, storm_libs, storm_maps);
 }
 
 FN void leaf(void)
@@ -478,14 +412,6 @@ static const char *const faults[] = { "failslab", "fail_page_alloc", "fail_userc
 
 #define NR_FAULTS	((int)(sizeof(faults) / sizeof(*faults)))
 
-static int has_fault(const char *fault)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "/sys/kernel/debug/%s/probability", fault);
-	return !access(path, W_OK);
-}
-
 /* Not all kernels have all faults, nor all faults all files */
 static void write_fault(const char *fault, const char *name, const char *value)
 {
@@ -531,35 +457,6 @@ static void run_fail_nth(void)
 		write_fault(faults[i], "ignore-gfp-wait", "Y");
 	/* Less would mean that nothing was tested */
 	WL_CHECK(fired >= 1);
-}
-
-/* fail_random FAULT: while a stack is captured it comes, a quarter of the time */
-static void run_fail_random(void)
-{
-	const char *fault = args[2];
-	call_fn call;
-	int fd;
-
-	fd = open("/proc/self/make-it-fail", O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || !has_fault(fault))
-		wl_exit(FRAMES_SKIP);
-	write_fault(fault, "ignore-gfp-wait", "N");
-	write_fault(fault, "min-order", "0");
-	write_fault(fault, "task-filter", "Y");
-	write_fault(fault, "verbose", "0");
-	write_fault(fault, "times", "-1");
-	write_fault(fault, "probability", "25");
-	for (int n = 0; n < 100; n++) {
-		call = load_new(n);
-		if (n)
-			write_switch(fd, "1");
-		call(leaf);
-		write_switch(fd, "0");
-		unload_new();
-	}
-	write_fault(fault, "probability", "0");
-	write_fault(fault, "ignore-gfp-wait", "Y");
-	write_fault(fault, "task-filter", "N");
 }
 
 static long read_number(const char *path)
@@ -641,11 +538,8 @@ static const struct wl_case cases[] = {
 	{ "interrupted_bits", run_interrupted_bits },
 	{ "uffd_killed", run_uffd_killed },
 	{ "uffd_late", run_uffd_late },
-	{ "storm_maps", run_storm_maps },
-	{ "storm_libs", run_storm_libs },
 	{ "shrinker", run_shrinker },
 	{ "fail_nth", run_fail_nth },
-	{ "fail_random", run_fail_random },
 	{ "memcg_exec", run_memcg_exec },
 };
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A breakpoint on each instruction of a function: prologue, body, epilogue. The
- * function runs once for each of its bytes, and stops at those where an
- * instruction begins. Expectations: step.cases
+ * A breakpoint on each instruction of linkage tables and of the vDSO. They are
+ * called once for each of their bytes, and stop where an instruction begins.
+ * selftests/steps has the functions of compilers. Expectations: step.cases
  */
-#include <alloca.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <string.h>
@@ -16,71 +15,6 @@
 #include "workload.h"
 
 static int number = 2;
-STEP_RANGE(step_plain);
-STEP_RANGE(step_frame);
-STEP_RANGE(step_alloca);
-STEP_RANGE(step_drap);
-STEP_RANGE(step_leaf);
-
-FN void callee(void *p)
-{
-	asm volatile("" :: "r"(p) : "memory");
-}
-
-STEP(step_leaf) int step_leaf(int a, int b)
-{
-	return a * b + number;
-}
-
-/* Pushes and pops six registers, and returns at two places. */
-STEP(step_plain) int step_plain(int a, int b, int c, int d, int e, int f)
-{
-	int x = a * b, y = c * d, z = e * f;
-
-	callee(&x);
-	if (x == 3)
-		return 0;
-	callee(&y);
-	callee(&z);
-	return x ^ y ^ z ^ a ^ b ^ c ^ d ^ e ^ f;
-}
-
-STEP(step_frame) __attribute__((optimize("no-omit-frame-pointer"))) int step_frame(int a)
-{
-	char bytes[300];
-
-	memset(bytes, a, sizeof(bytes));
-	callee(bytes);
-	return bytes[a];
-}
-
-STEP(step_alloca) int step_alloca(int n)
-{
-	char *p = alloca(n * 16);
-
-	callee(p);
-	return p[0] + n;
-}
-
-struct wide {
-	_Alignas(64) char bytes[64];
-};
-
-STEP(step_drap) int step_drap(int n, ...)
-{
-	struct wide local;
-	char *p = alloca(n * 10);
-
-	callee(&local);
-	callee(p);
-	return local.bytes[1] + p[0] + n;
-}
-
-FN void run_leaf(void) { STEP_EACH(step_leaf, 0, number ^= step_leaf(1, 2)); }
-FN void run_plain(void) { STEP_EACH(step_plain, 0, number ^= step_plain(1, 2, 3, 4, 5, 6)); }
-FN void run_frame(void) { STEP_EACH(step_frame, 0, number ^= step_frame(1)); }
-FN void run_alloca(void) { STEP_EACH(step_alloca, 0, number ^= step_alloca(1)); }
-FN void run_drap(void) { STEP_EACH(step_drap, 0, number ^= step_drap(1, 2, 3, 4, 5, 6, 7)); }
 
 /* Where a section of this program is. Length 0: it has none. */
 static const char *find_section(const char *name, size_t *len)
@@ -192,11 +126,6 @@ FN void vdso_caller(void)
 }
 
 static const struct wl_case cases[] = {
-	{ "leaf", run_leaf },
-	{ "plain", run_plain },
-	{ "frame", run_frame },
-	{ "alloca", run_alloca },
-	{ "drap", run_drap },
 	{ "plt", run_plt },
 	{ "plt_got", run_plt_got },
 	{ "plt_sec", run_plt_sec },

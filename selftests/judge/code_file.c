@@ -464,22 +464,14 @@ static void read_names(struct code_file *file)
 const struct code_symbol *code_file_symbol(struct code_file *file, __u64 address)
 {
 	const struct code_symbol *symbol;
-	size_t low = 0, high;
+	size_t nr;
 
 	if (!file->has_names)
 		read_names(file);
-	high = file->nr_symbols;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (file->symbols[mid].start <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (!low)
+	nr = count_up_to(file->symbols, file->nr_symbols, sizeof(*file->symbols), address);
+	if (!nr)
 		return NULL;
-	symbol = &file->symbols[low - 1];
+	symbol = &file->symbols[nr - 1];
 	if (symbol->size && address - symbol->start >= symbol->size)
 		return NULL;
 	return symbol;

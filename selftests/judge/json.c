@@ -7,18 +7,31 @@
 #include "json_text.h"
 #include "judge.h"
 
-static void put_tally(FILE *out, const char *name, const struct tally *tally)
+struct field {
+	const char *name;
+	__u64 value;
+};
+
+static void put_fields(FILE *out, const char *name, const struct field *fields, size_t nr)
 {
 	bool first = true;
+	size_t i;
 
 	fprintf(out, "\"%s\": {", name);
-	json_field(out, "whole", tally->whole, &first);
-	json_field(out, "root", tally->root, &first);
-	json_field(out, "outermost", tally->outermost, &first);
-	json_field(out, "wrong", tally->wrong, &first);
-	json_field(out, "holes", tally->holes, &first);
-	json_field(out, "empty", tally->empty, &first);
+	for (i = 0; i < nr; i++)
+		json_field(out, fields[i].name, fields[i].value, &first);
 	fputc('}', out);
+}
+
+static void put_tally(FILE *out, const char *name, const struct tally *tally)
+{
+	const struct field fields[] = {
+		{ "whole", tally->whole }, { "root", tally->root },
+		{ "outermost", tally->outermost }, { "wrong", tally->wrong },
+		{ "holes", tally->holes }, { "empty", tally->empty },
+	};
+
+	put_fields(out, name, fields, ARRAY_SIZE(fields));
 }
 
 static void put_leaf(FILE *out, const char *name, const struct leaf_summary *leaf, bool compare)
@@ -54,31 +67,33 @@ static void put_calls(FILE *out, const char *name, const __u64 *calls)
 static void put_counts(FILE *out, const struct profile *profile, const struct summary *summary)
 {
 	const struct samples *s = &profile->samples;
+	const struct field fields[] = {
+		{ "taken", profile->nr_samples },
+		{ "kernel_only", summary->kernel_only },
+		{ "no_user_stack", summary->no_leaf },
+		{ "sample_records", s->nr_sample_records },
+		{ "completion_records", s->nr_completion_records },
+		{ "drops", s->drops },
+		{ "unread", profile->session.nr_unread },
+		{ "samples_without_completion", s->nr_pending },
+		{ "completions_without_sample", s->nr_unclaimed },
+		{ "repeated_completions", s->nr_repeated },
+		{ "malformed", s->nr_malformed },
+		{ "unnamed", summary->unnamed },
+		{ "unopened_files", objects_nr_unopened(&profile->session.objects) },
+		{ "raw_records", s->nr_raw_records },
+		{ "raw_lost", profile->nr_raw_lost },
+		{ "malformed_map_lines", symbolizer_bad_lines(profile->symbolizer) },
+		{ "refused_maps", symbolizer_refused_maps(profile->symbolizer) },
+		{ "mangled_names", demangle_nr_refused() },
+		{ "refused_files", debug_info_nr_refused() },
+	};
 	bool first = true;
 	int i;
 
-	fputs("  \"counts\": {", out);
-	json_field(out, "taken", profile->nr_samples, &first);
-	json_field(out, "kernel_only", summary->kernel_only, &first);
-	json_field(out, "no_user_stack", summary->no_leaf, &first);
-	json_field(out, "sample_records", s->nr_sample_records, &first);
-	json_field(out, "completion_records", s->nr_completion_records, &first);
-	json_field(out, "drops", s->drops, &first);
-	json_field(out, "unread", profile->session.nr_unread, &first);
-	json_field(out, "samples_without_completion", s->nr_pending, &first);
-	json_field(out, "completions_without_sample", s->nr_unclaimed, &first);
-	json_field(out, "repeated_completions", s->nr_repeated, &first);
-	json_field(out, "malformed", s->nr_malformed, &first);
-	json_field(out, "unnamed", summary->unnamed, &first);
-	json_field(out, "unopened_files", objects_nr_unopened(&profile->session.objects), &first);
-	json_field(out, "raw_records", s->nr_raw_records, &first);
-	json_field(out, "raw_lost", profile->nr_raw_lost, &first);
-	json_field(out, "malformed_map_lines", symbolizer_bad_lines(profile->symbolizer), &first);
-	json_field(out, "refused_maps", symbolizer_refused_maps(profile->symbolizer), &first);
-	json_field(out, "mangled_names", demangle_nr_refused(), &first);
-	json_field(out, "refused_files", debug_info_nr_refused(), &first);
-	fputs("},\n  \"errors\": {", out);
-	first = true;
+	fputs("  ", out);
+	put_fields(out, "counts", fields, ARRAY_SIZE(fields));
+	fputs(",\n  \"errors\": {", out);
 	for (i = 1; i <= MAX_ERRNO; i++) {
 		if (profile->nr_errors[i])
 			json_field(out, strerror(i), profile->nr_errors[i], &first);

@@ -31,14 +31,14 @@ struct run {
 	struct ring_buffer *raw;
 };
 
-static bool add_root(const struct command_option *option, const char *name)
+static int add_root(const struct option *option, const char *name, int unset)
 {
 	struct options *options = option->value;
 
 	if (options->nr_roots == MAX_ROOTS)
-		return false;
+		return -1;
 	options->roots[options->nr_roots++] = name;
-	return true;
+	return 0;
 }
 
 static int on_raw(void *arg, void *data, size_t size)
@@ -213,25 +213,29 @@ int main(int argc, char **argv)
 {
 	struct run *run = xcalloc(1, sizeof(*run));
 	struct options *o = &run->options;
-	const struct command_option own[] = {
-		{ 'F', "frequency", "HZ", "samples per second of each CPU (default 997)", set_number,
-		  &o->frequency, 1, 100000 },
-		{ 'B', "blocked", NULL, "a sample each time that a thread goes to sleep", NULL,
-		  &o->blocked },
-		{ 'c', "compare", NULL, "also take each stack with bpf_get_stack()", NULL,
-		  &run->profile.compare },
-		{ 'R', "report", "FILE", "write the report to FILE", set_text, &o->report },
-		{ 'j', "json", "FILE", "write everything as JSON", set_text, &o->json },
-		{ 0, "root", "NAME", "a function that stacks start in besides main", add_root, o },
-		{ 'O', "outermost", NULL, "stacks start at the outermost frame, not in main", NULL,
-		  &o->outermost },
-		{}
+	const struct option own[] = {
+		OPT_UINTEGER('F', "frequency", &o->frequency,
+			     "samples per second of each CPU (default 997)"),
+		OPT_BOOLEAN('B', "blocked", &o->blocked,
+			    "a sample each time that a thread goes to sleep"),
+		OPT_BOOLEAN('c', "compare", &run->profile.compare,
+			    "also take each stack with bpf_get_stack()"),
+		OPT_STRING('R', "report", &o->report, "FILE", "write the report to FILE"),
+		OPT_STRING('j', "json", &o->json, "FILE", "write everything as JSON"),
+		OPT_CALLBACK_FLAG(0, "root", o, "NAME",
+				  "a function that stacks start in besides main", add_root,
+				  PARSE_OPT_NONEG),
+		OPT_BOOLEAN('O', "outermost", &o->outermost,
+			    "stacks start at the outermost frame, not in main"),
+		OPT_PARENT(common_table(&o->common))
+	};
+	static const char *const usage[] = {
+		"judge [OPTIONS] -- COMMAND", "",
+		"Samples a program, and checks each stack against the machine code.",
+		NULL
 	};
 	const struct command_line line = {
-		.usage = "judge [OPTIONS] -- COMMAND",
-		.help = "Samples a program, and checks each stack against the machine code.\n",
-		.options = own,
-		.common = &o->common,
+		.usage = usage, .options = own, .common = &o->common,
 	};
 	int code;
 

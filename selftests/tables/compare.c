@@ -7,9 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define REG_SP	7
-#define REG_FP	6
-
 /* Two threads that have nothing in common: a rule that is right for both is right. */
 #define NR_MACHINES	2
 
@@ -90,7 +87,7 @@ static bool rule_is_right(const void *handle, const struct machine *machine,
 /* What the kernel does without a rule */
 static bool signal_is_right(const struct machine *machine, const struct caller *caller)
 {
-	uint64_t sp = machine->regs[REG_SP];
+	uint64_t sp = machine->regs[oracle_abi->sp];
 
 	return machine_read(machine, sp + SIGNAL_SP) == caller->cfa &&
 	       machine_read(machine, sp + SIGNAL_IP) == caller->ra &&
@@ -239,6 +236,7 @@ bool compare(Elf *elf, const struct kernel_table *table, const struct kernel_tex
 	};
 	unsigned int i;
 
+	oracle_use(elf);
 	*comparison = (struct comparison){};
 	if (!scan.cfi)
 		return false;

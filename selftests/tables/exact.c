@@ -8,6 +8,7 @@
 #include "breakage.h"
 #include "compare.h"
 #include "damage.h"
+#include "oracle.h"
 #include "sframe/convert.h"
 
 #include <errno.h>
@@ -99,7 +100,8 @@ static struct kernel_table *make_table(const struct subject *subject, const void
 				       int *why)
 {
 	return kernel_table_new(section, subject->conversion.size, subject->conversion.vaddr,
-				subject->texts, subject->nr_texts, why);
+				subject->texts, subject->nr_texts,
+				oracle_is_aarch64(subject->elf), why);
 }
 
 /* Those for which libdw has a rule, and always the same one */

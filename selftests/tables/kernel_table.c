@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "kernel_table.h"
+#include "oracle.h"
 
 #include <linux/err.h>
 #include <linux/errno.h>
@@ -7,22 +8,20 @@
 #include <linux/slab.h>
 #include <stdlib.h>
 
-#define REG_FP	6
-#define REG_SP	7
-
 struct kernel_table {
 	struct sframe_table	*table;
 };
 
 struct kernel_table *kernel_table_new(const void *section, size_t size, uint64_t vaddr,
 				      const struct kernel_text *text, unsigned int nr_text,
-				      int *why)
+				      bool aarch64, int *why)
 {
 	struct sframe_section input = {
 		.data = section,
 		.size = size,
 		.vaddr = vaddr,
 		.nr_text = nr_text,
+		.abi = aarch64 ? SFRAME_ABI_AARCH64 : SFRAME_ABI_AMD64,
 	};
 	struct kernel_table *table = calloc(1, sizeof(*table));
 	struct sframe_text *texts = calloc(nr_text, sizeof(*texts));
@@ -85,10 +84,10 @@ static struct kernel_value value_of(const struct sframe_value *from)
 		value.base = KERNEL_CFA;
 		break;
 	case SFRAME_BASE_SP:
-		value.reg = REG_SP;
+		value.reg = oracle_abi->sp;
 		break;
 	case SFRAME_BASE_FP:
-		value.reg = REG_FP;
+		value.reg = oracle_abi->fp;
 		break;
 	default:
 		value.reg = from->reg;

@@ -41,10 +41,10 @@ struct kernel_text {
 
 struct kernel_table;
 
-/* NULL: the kernel refuses the section; *@why is the error then. */
+/* Of an AArch64 file, or one for x86-64. NULL: the kernel refuses the section; *@why is the error then. */
 struct kernel_table *kernel_table_new(const void *section, size_t size, uint64_t vaddr,
 				      const struct kernel_text *text, unsigned int nr_text,
-				      int *why);
+				      bool aarch64, int *why);
 void kernel_table_free(struct kernel_table *table);
 size_t kernel_table_size(const struct kernel_table *table);
 

@@ -2,12 +2,27 @@
 #include "oracle.h"
 
 #include <dwarf.h>
+#include <gelf.h>
 #include <stdlib.h>
 
-#define REG_FP		6
-#define REG_SP		7
-#define REG_RA		16
 #define MAX_STACK	32
+
+static const struct oracle_abi x86_64 = { .fp = 6, .sp = 7, .ra = 16, .ra_offset = -8 };
+static const struct oracle_abi aarch64 = { .fp = 29, .sp = 31, .ra = 30 };
+
+const struct oracle_abi *oracle_abi = &x86_64;
+
+bool oracle_is_aarch64(Elf *elf)
+{
+	GElf_Ehdr ehdr;
+
+	return gelf_getehdr(elf, &ehdr) && ehdr.e_machine == EM_AARCH64;
+}
+
+void oracle_use(Elf *elf)
+{
+	oracle_abi = oracle_is_aarch64(elf) ? &aarch64 : &x86_64;
+}
 
 static uint64_t mix(uint64_t x)
 {
@@ -25,7 +40,9 @@ struct machine machine_make(uint64_t seed, uint64_t pc)
 
 	for (i = 0; i < NR_ORACLE_REGS; i++)
 		machine.regs[i] = mix(machine.seed + i + 1);
-	machine.regs[REG_RA] = pc;
+	/* libdw has a number for it. A register with the return address is one as others. */
+	if (oracle_abi->ra_offset)
+		machine.regs[oracle_abi->ra] = pc;
 	return machine;
 }
 
@@ -237,18 +254,18 @@ struct caller oracle_caller(const struct oracle_row *row, const struct machine *
 	enum caller_register ra;
 	uint64_t sp;
 
-	if (row->ra_column != REG_RA)
+	if (row->ra_column != (int)oracle_abi->ra)
 		return caller;
-	ra = register_of(row, REG_RA, machine, caller.cfa, &caller.ra);
+	ra = register_of(row, oracle_abi->ra, machine, caller.cfa, &caller.ra);
 	if (ra == REGISTER_UNDEFINED) {
 		caller.kind = CALLER_NONE;
 		return caller;
 	}
 	if (!has_cfa || ra != REGISTER_KNOWN)
 		return caller;
-	if (register_of(row, REG_FP, machine, caller.cfa, &caller.fp) != REGISTER_KNOWN)
+	if (register_of(row, oracle_abi->fp, machine, caller.cfa, &caller.fp) != REGISTER_KNOWN)
 		return caller;
-	if (register_of(row, REG_SP, machine, caller.cfa, &sp) != REGISTER_KNOWN ||
+	if (register_of(row, oracle_abi->sp, machine, caller.cfa, &sp) != REGISTER_KNOWN ||
 	    sp != caller.cfa)
 		return caller;
 	caller.kind = CALLER_KNOWN;
@@ -262,7 +279,7 @@ static bool ops_use_pc(const Dwarf_Op *ops, size_t n)
 	for (i = 0; i < n; i++) {
 		if (ops[i].atom == DW_OP_breg16 || ops[i].atom == DW_OP_reg16 ||
 		    ((ops[i].atom == DW_OP_bregx || ops[i].atom == DW_OP_regx) &&
-		     ops[i].number == REG_RA))
+		     ops[i].number == oracle_abi->ra))
 			return true;
 	}
 	return false;
@@ -270,10 +287,12 @@ static bool ops_use_pc(const Dwarf_Op *ops, size_t n)
 
 bool oracle_uses_pc(const struct oracle_row *row)
 {
-	static const int numbers[] = { REG_RA, REG_FP, REG_SP };
+	const int numbers[] = { oracle_abi->ra, oracle_abi->fp, oracle_abi->sp };
 	Dwarf_Op mem[3], *ops;
 	size_t n, i;
 
+	if (!oracle_abi->ra_offset)
+		return false;
 	if (!dwarf_frame_cfa(row->frame, &ops, &n) && ops_use_pc(ops, n))
 		return true;
 	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
@@ -289,6 +308,14 @@ static bool is_at_cfa(const Dwarf_Op *ops, size_t n)
 	return n == 2 && ops[0].atom == DW_OP_call_frame_cfa && ops[1].atom == DW_OP_plus_uconst;
 }
 
+static bool is_plain_ra(const Dwarf_Op *ops, size_t n)
+{
+	if (!n)
+		return !ops && !oracle_abi->ra_offset;
+	return is_at_cfa(ops, n) && (!oracle_abi->ra_offset ||
+				     (int64_t)ops[1].number == oracle_abi->ra_offset);
+}
+
 bool oracle_is_plain(const struct oracle_row *row)
 {
 	Dwarf_Op mem[3], *ops;
@@ -296,7 +323,7 @@ bool oracle_is_plain(const struct oracle_row *row)
 	int64_t off;
 	size_t n;
 
-	if (row->signal || row->ra_column != REG_RA)
+	if (row->signal || row->ra_column != (int)oracle_abi->ra)
 		return false;
 	if (dwarf_frame_cfa(row->frame, &ops, &n) || n != 1)
 		return false;
@@ -306,16 +333,16 @@ bool oracle_is_plain(const struct oracle_row *row)
 		number = (uint64_t)ops[0].atom - DW_OP_breg0;
 		off = ops[0].number;
 	}
-	if ((number != REG_SP && number != REG_FP) || off != (int32_t)off)
+	if ((number != oracle_abi->sp && number != oracle_abi->fp) || off != (int32_t)off)
 		return false;
-	if (dwarf_frame_register(row->frame, REG_RA, mem, &ops, &n) || !is_at_cfa(ops, n) ||
-	    (int64_t)ops[1].number != -8)
+	if (dwarf_frame_register(row->frame, oracle_abi->ra, mem, &ops, &n) ||
+	    !is_plain_ra(ops, n))
 		return false;
 	/* The stack pointer is the CFA. */
-	if (dwarf_frame_register(row->frame, REG_SP, mem, &ops, &n) || n != 2 ||
+	if (dwarf_frame_register(row->frame, oracle_abi->sp, mem, &ops, &n) || n != 2 ||
 	    ops[0].atom != DW_OP_call_frame_cfa || ops[1].atom != DW_OP_stack_value)
 		return false;
-	if (dwarf_frame_register(row->frame, REG_FP, mem, &ops, &n))
+	if (dwarf_frame_register(row->frame, oracle_abi->fp, mem, &ops, &n))
 		return false;
 	if (!n)
 		return !ops;

@@ -10,7 +10,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define NR_ORACLE_REGS	17
+#define NR_ORACLE_REGS	32
+
+/* DWARF numbers; where a call puts the return address, from the CFA, 0: in register @ra */
+struct oracle_abi {
+	unsigned int fp;
+	unsigned int sp;
+	unsigned int ra;
+	int ra_offset;
+};
+
+bool oracle_is_aarch64(Elf *elf);
+
+/* That of the file that oracle_use() was called for last */
+extern const struct oracle_abi *oracle_abi;
+void oracle_use(Elf *elf);
 
 /* A thread somewhere: registers by DWARF number, memory as a function of the address */
 struct machine {
@@ -55,7 +69,8 @@ bool oracle_uses_pc(const struct oracle_row *row);
 
 /*
  * Whether SFrame can say it for certain, in the form that nearly all functions have:
- * CFA from SP or FP, return address at CFA - 8, frame pointer kept or saved at the CFA.
+ * CFA from SP or FP, return address where a call puts it, frame pointer kept or saved at the
+ * CFA. If that is a register, the return address may be saved as well.
  */
 bool oracle_is_plain(const struct oracle_row *row);
 

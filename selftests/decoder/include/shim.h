@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What kernel/unwind/sframe.c, its tests and their users take from the kernel.
+ * kernel.mk makes the headers of the kernel's names, which include this one.
+ */
+#ifndef DECODER_SHIM_H
+#define DECODER_SHIM_H
+
+#include <assert.h>
+#include <endian.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include_next <linux/types.h>
+
+typedef uint8_t		u8;
+typedef uint16_t	u16;
+typedef uint32_t	u32;
+typedef uint64_t	u64;
+typedef int8_t		s8;
+typedef int16_t		s16;
+typedef int32_t		s32;
+typedef int64_t		s64;
+typedef unsigned int	gfp_t;
+
+#define likely(c)	__builtin_expect(!!(c), 1)
+#define unlikely(c)	__builtin_expect(!!(c), 0)
+#define noinline	__attribute__((noinline))
+
+#define U8_MAX		UINT8_MAX
+#define U16_MAX		UINT16_MAX
+#define U32_MAX		UINT32_MAX
+#define U64_MAX		UINT64_MAX
+#define S32_MAX		INT32_MAX
+#define S32_MIN		INT32_MIN
+#define S64_MAX		INT64_MAX
+#define S64_MIN		INT64_MIN
+
+#ifndef __packed
+#define __packed	__attribute__((packed))
+#endif
+#ifndef __always_inline
+#define __always_inline	inline __attribute__((always_inline))
+#endif
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define BUILD_BUG_ON(c)	_Static_assert(!(c), #c)
+
+#define GFP_KERNEL	0
+
+/* Count down to a failure that a test wants; negative: none. */
+extern int shim_fail_alloc;
+/* Bytes that are allocated. Exact with ASAN. */
+extern size_t shim_live;
+
+void *shim_alloc(void *old, size_t size, bool zero);
+void kvfree(const void *p);
+
+#define kvmalloc(size, gfp)	((void)(gfp), shim_alloc(NULL, size, false))
+#define kvzalloc(size, gfp)	((void)(gfp), shim_alloc(NULL, size, true))
+#define kvrealloc(p, size, gfp)	((void)(gfp), shim_alloc(p, size, false))
+#define kvcalloc(n, size, gfp)	\
+	((void)(gfp), shim_alloc(NULL, (size_t)(n) * (size), true))
+
+#define BITS_PER_BYTE	8
+#define BIT(n)		(1UL << (n))
+#define BIT_ULL(n)	(1ULL << (n))
+#define GENMASK(h, l)	((~0UL << (l)) & (~0UL >> (63 - (h))))
+
+/* Shifts an unsigned value: the kernel is built with -fwrapv, this is not. */
+static inline s32 sign_extend32(u32 value, int index)
+{
+	int shift = 31 - index;
+
+	return (s32)(value << shift) >> shift;
+}
+
+static inline unsigned long __ffs(unsigned long word)
+{
+	return __builtin_ctzl(word);
+}
+
+#define MAX_ERRNO	4095
+
+static inline void *ERR_PTR(long error)
+{
+	return (void *)error;
+}
+
+static inline long PTR_ERR(const void *ptr)
+{
+	return (long)ptr;
+}
+
+static inline bool IS_ERR(const void *ptr)
+{
+	return (unsigned long)ptr >= (unsigned long)-MAX_ERRNO;
+}
+
+static inline long PTR_ERR_OR_ZERO(const void *p)
+{
+	return IS_ERR(p) ? PTR_ERR(p) : 0;
+}
+
+static inline u32 hash_32(u32 value, unsigned int bits)
+{
+	return value * 0x61C88647u >> (32 - bits);
+}
+
+#define round_down(x, y) ((x) & ~((typeof(x))(y) - 1))
+#define round_up(x, y)	((((x) - 1) | ((typeof(x))(y) - 1)) + 1)
+
+#define min(a, b)	((a) < (b) ? (a) : (b))
+#define max(a, b)	((a) > (b) ? (a) : (b))
+#define min_t(type, a, b) ((type)(a) < (type)(b) ? (type)(a) : (type)(b))
+#define max_t(type, a, b) ((type)(a) > (type)(b) ? (type)(a) : (type)(b))
+
+#define PAGE_SIZE	4096UL
+
+#define MODULE_DESCRIPTION(x)	extern int shim_module
+#define MODULE_IMPORT_NS(x)	extern int shim_module
+#define MODULE_LICENSE(x)	extern int shim_module
+
+/*
+ * A no-op for an index in range, and it must be in range. The mask is there for
+ * what it costs.
+ */
+#define array_index_nospec(index, size)					\
+({									\
+	unsigned long __index = (index), __size = (size);		\
+	unsigned long __mask = __index;					\
+									\
+	assert(__index < __size);					\
+	asm("cmp %1, %0; sbb %0, %0" : "+r" (__mask) : "r" (__size));	\
+	(typeof(index))(__index & __mask);				\
+})
+
+#define check_add_overflow(a, b, d)	__builtin_add_overflow(a, b, d)
+
+static inline size_t size_add(size_t a, size_t b)
+{
+	size_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? SIZE_MAX : sum;
+}
+
+static inline size_t size_mul(size_t a, size_t b)
+{
+	size_t product;
+
+	return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
+}
+
+#define array_size(n, size)	size_mul(n, size)
+#define struct_size(p, member, n) \
+	size_add(sizeof(*(p)), array_size(n, sizeof((p)->member[0])))
+
+struct rnd_state {
+	u64 s;
+};
+
+static inline void prandom_seed_state(struct rnd_state *state, u64 seed)
+{
+	state->s = seed;
+}
+
+/* splitmix64: other numbers than the kernel's, which makes it one more seed */
+static inline u32 prandom_u32_state(struct rnd_state *state)
+{
+	u64 z = state->s += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z >> 32;
+}
+
+/* The same table each time; nobody attacks the harness. */
+static inline void get_random_bytes(void *buf, size_t len)
+{
+	memset(buf, 0x5a, len);
+}
+
+#define current		NULL
+#define cond_resched()	((void)0)
+
+struct task_struct;
+
+/* A test sets it to stop a compilation. */
+extern bool shim_fatal_signal;
+
+static inline bool fatal_signal_pending(struct task_struct *task)
+{
+	(void)task;
+	return shim_fatal_signal;
+}
+
+typedef struct {
+	unsigned long key[2];
+} hsiphash_key_t;
+
+/* Any mixing will do here: what matters is that equal rules meet. */
+static inline u32 hsiphash(const void *data, size_t len, const hsiphash_key_t *key)
+{
+	u64 h = key->key[0], word;
+	size_t i;
+
+	for (i = 0; i + sizeof(word) <= len; i += sizeof(word)) {
+		memcpy(&word, data + i, sizeof(word));
+		h = (h ^ h >> 29 ^ word) * 0x9e3779b97f4a7c15ULL;
+	}
+	return (h ^ key->key[1]) >> 32;
+}
+
+#define SZ_64K	0x00010000
+#define SZ_4M	0x00400000
+#define SZ_32M	0x02000000
+#define SZ_128M	0x08000000
+#define SZ_256M	0x10000000
+#define SZ_512M	0x20000000
+#define SZ_1G	0x40000000
+#define SZ_4G	0x100000000ULL
+
+static inline void *kvmemdup(const void *src, size_t len, gfp_t gfp)
+{
+	void *p = kvmalloc(len, gfp);
+
+	return p ? memcpy(p, src, len) : NULL;
+}
+
+#define le16_to_cpu(x)	le16toh(x)
+#define le32_to_cpu(x)	le32toh(x)
+#define le64_to_cpu(x)	le64toh(x)
+#define swab16(x)	__builtin_bswap16(x)
+
+static inline u16 get_unaligned_le16(const void *p)
+{
+	u16 v;
+
+	memcpy(&v, p, sizeof(v));
+	return le16toh(v);
+}
+
+static inline u32 get_unaligned_le32(const void *p)
+{
+	u32 v;
+
+	memcpy(&v, p, sizeof(v));
+	return le32toh(v);
+}
+
+static inline u64 get_unaligned_le64(const void *p)
+{
+	u64 v;
+
+	memcpy(&v, p, sizeof(v));
+	return le64toh(v);
+}
+
+void *vmalloc(size_t size);
+void vfree(const void *p);
+
+#define EXPORT_SYMBOL_IF_KUNIT(symbol)	extern typeof(symbol) symbol
+
+#endif
