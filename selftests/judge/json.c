@@ -105,7 +105,7 @@ static void put_counts(FILE *out, const struct profile *profile, const struct su
 static void put_tables(FILE *out, const struct profile *profile)
 {
 	const struct auto_tables *tables = &profile->session.tables;
-	struct auto_tables_counts counts;
+	const struct auto_tables_counts counts = tables->counts;
 	bool first = true;
 	int i;
 
@@ -113,7 +113,6 @@ static void put_tables(FILE *out, const struct profile *profile)
 		fputs("  \"tables\": null", out);
 		return;
 	}
-	auto_tables_count(tables, &counts);
 	fputs("  \"tables\": {", out);
 	json_field(out, "supplied", counts.supplied, &first);
 	json_field(out, "cached", counts.cached, &first);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "raw.h"
@@ -31,8 +30,10 @@ static __u32 object_of(const struct objects *objects, const struct maps_line *li
 	return OBJECT_NONE;
 }
 
-static void add_line(struct raw_stacks *raw, __u32 tgid, const struct maps_line *line)
+static void add_line(void *arg, __u32 tgid, const struct maps_line *line)
 {
+	struct raw_stacks *raw = arg;
+
 	raw->mappings = xgrow(raw->mappings, &raw->max_mappings, raw->nr_mappings + 1,
 			      sizeof(*raw->mappings));
 	raw->mappings[raw->nr_mappings++] = (struct raw_mapping){
@@ -47,22 +48,9 @@ static void add_line(struct raw_stacks *raw, __u32 tgid, const struct maps_line 
 /* What comes later is looked at first. A process that has gone keeps what it had. */
 static void read_mappings(struct raw_stacks *raw, __u32 tgid)
 {
-	char *text = NULL, path[64];
-	struct maps_line line;
-	size_t size = 0;
-	FILE *file;
-
 	idmap_set(&raw->rounds, tgid, raw->objects->round);
 	objects_read_process(raw->objects, tgid);
-	snprintf(path, sizeof(path), "/proc/%u/maps", tgid);
-	file = fopen(path, "re");
-	while (file && getline(&text, &size, file) > 0) {
-		if (maps_parse(text, &line) && line.executable)
-			add_line(raw, tgid, &line);
-	}
-	if (file)
-		fclose(file);
-	free(text);
+	maps_each(tgid, add_line, raw);
 }
 
 static const struct raw_mapping *find_mapping(const struct raw_stacks *raw, __u32 tgid, __u64 ip)

@@ -190,12 +190,11 @@ static void print_left_out(FILE *out, const __u64 *left_out)
 static void print_tables(FILE *out, const struct profile *profile)
 {
 	const struct auto_tables *tables = &profile->session.tables;
-	struct auto_tables_counts counts;
+	const struct auto_tables_counts counts = tables->counts;
 	char text[48];
 
 	if (!tables->supply)
 		return;
-	auto_tables_count(tables, &counts);
 	snprintf(text, sizeof(text), "%.0f ms", counts.ns / 1e6);
 	fprintf(out, "Tables made of .eh_frame and given to the kernel\n");
 	put_number(out, "files", counts.supplied, text);
