@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <sys/stat.h>
 #include "code_file.h"
-#include "util/foreign.h"
+#include "util/maps.h"
 #include "util/util.h"
 
 #ifndef PT_GNU_SFRAME

@@ -2,7 +2,6 @@
 /* Folds samples: those with the same functions on their stacks become one line. */
 #include <stdlib.h>
 #include <string.h>
-#include "util/progress.h"
 #include "judge.h"
 
 /* Samples with the very same stacks. */

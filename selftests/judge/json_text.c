@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "json_text.h"
-#include "util/utf8.h"
+#include "util/strings.h"
 
 /* Control characters, and bytes that are no character, which JSON does not have */
 static void put_escape(FILE *out, unsigned char c)

@@ -8,7 +8,6 @@
 #include "judge.h"
 #include "judge.skel.h"
 #include "session/perf_events.h"
-#include "util/progress.h"
 
 #define MAX_ROOTS	16
 
