@@ -2,7 +2,6 @@
 /* The report for programs. */
 #include <stdlib.h>
 #include <string.h>
-#include "sym/debug_info.h"
 #include "sym/demangle.h"
 #include "json_text.h"
 #include "judge.h"
@@ -86,7 +85,6 @@ static void put_counts(FILE *out, const struct profile *profile, const struct su
 		{ "malformed_map_lines", symbolizer_bad_lines(profile->symbolizer) },
 		{ "refused_maps", symbolizer_refused_maps(profile->symbolizer) },
 		{ "mangled_names", demangle_nr_refused() },
-		{ "refused_files", debug_info_nr_refused() },
 	};
 	bool first = true;
 	int i;
