@@ -99,6 +99,15 @@ static void put_counts(FILE *out, const struct profile *profile, const struct su
 	fputc('}', out);
 }
 
+static const char * const no_table_names[NR_NO_TABLES] = {
+	[NO_TABLE_NOT_ELF]	= "not_elf",
+	[NO_TABLE_NO_EH_FRAME]	= "no_eh_frame",
+	[NO_TABLE_NO_BUILD_ID]	= "no_build_id",
+	[NO_TABLE_FOREIGN]	= "foreign",
+	[NO_TABLE_REFUSED]	= "refused",
+	[NO_TABLE_AMBIGUOUS]	= "ambiguous",
+};
+
 /* null: no tables were supplied */
 static void put_tables(FILE *out, const struct profile *profile)
 {
