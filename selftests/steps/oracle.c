@@ -14,6 +14,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifdef __aarch64__
+#define DWARF_FP	29
+#define DWARF_SP	31
+#else
+#define DWARF_FP	6
+#define DWARF_SP	7
+#endif
+
 #define PAGE		4096UL
 #define NR_PAGES	64
 
@@ -49,6 +57,19 @@ static const Dwfl_Callbacks callbacks = {
 	.find_elf = dwfl_linux_proc_find_elf,
 	.find_debuginfo = no_debuginfo,
 };
+
+#ifdef __aarch64__
+
+/*
+ * libdwfl takes registers and memory itself: it asks the kernel which bits of an address are
+ * its signature, and a callback could not tell it.
+ */
+static bool attach(pid_t pid)
+{
+	return !dwfl_linux_proc_attach(dwfl, pid, true);
+}
+
+#else
 
 static const u8 *read_page(u64 addr)
 {
@@ -114,6 +135,13 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 	.set_initial_registers = set_registers,
 };
 
+static bool attach(pid_t pid)
+{
+	return dwfl_attach_state(dwfl, NULL, pid, &thread_callbacks, NULL);
+}
+
+#endif
+
 static void report(void)
 {
 	if (dwfl_linux_proc_report(dwfl, process))
@@ -135,7 +163,7 @@ void oracle_begin(pid_t pid)
 	if (!dwfl)
 		die(EXIT_INFRA, "libdwfl: %s", dwfl_errmsg(-1));
 	report();
-	if (!dwfl_attach_state(dwfl, NULL, pid, &thread_callbacks, NULL))
+	if (!attach(pid))
 		die(EXIT_INFRA, "libdwfl: %s", dwfl_errmsg(-1));
 }
 
@@ -231,15 +259,16 @@ bool oracle_has_row(const struct oracle_stack *stack, size_t i)
 	return result;
 }
 
-/* Registers 6 and 7 are rbp and rsp. An expression begins with the register it is based on. */
+/* An expression begins with the register it is based on. */
 static bool is_based_elsewhere(const Dwarf_Op *ops, size_t nr)
 {
 	if (!nr)
 		return false;
 	if (ops[0].atom == DW_OP_bregx || ops[0].atom == DW_OP_regx)
-		return ops[0].number != 6 && ops[0].number != 7;
+		return ops[0].number != DWARF_FP && ops[0].number != DWARF_SP;
 	if (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31)
-		return ops[0].atom != DW_OP_breg6 && ops[0].atom != DW_OP_breg7;
+		return ops[0].atom != DW_OP_breg0 + DWARF_FP &&
+		       ops[0].atom != DW_OP_breg0 + DWARF_SP;
 	return ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31;
 }
 

@@ -140,10 +140,10 @@ static void report(const struct run *run, const struct comparison *result)
 		return;
 	printf("# %s-%s: step %lu: %s\n", run->c->name, kernel_mode_names[run->mode],
 	       run->counts.steps, result->why);
-	print_code(run, run->tracee.regs.rip);
+	print_code(run, REG_IP(run->tracee.regs));
 	if (result->frame)
 		print_code(run, oracle->frames[result->frame]);
-	printf("#   sp %llx, bp %llx\n", run->tracee.regs.rsp, run->tracee.regs.rbp);
+	printf("#   sp %llx, bp %llx\n", REG_SP(run->tracee.regs), REG_FP(run->tracee.regs));
 	printf("#   kernel: returned %d, %s, stop '%s', methods %x, %zu frames\n", kernel->result,
 	       kernel->known ? kernel->at_once ? "at once" : "completed" : "no stack",
 	       kernel_stop_name(kernel->stop), kernel->methods, kernel->nr);
@@ -250,7 +250,7 @@ static void one_step(struct run *run)
 		oracle_take(&run->oracle, &run->tracee.regs);
 		kernel_locate(&run->kernel, &run->maps);
 	}
-	count_addr(run, run->tracee.regs.rip);
+	count_addr(run, REG_IP(run->tracee.regs));
 	run->counts.at_once += run->kernel.at_once;
 	judge(run);
 }

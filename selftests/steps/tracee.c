@@ -2,6 +2,7 @@
 /* The process that is stepped through */
 #include "tracee.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,10 +11,35 @@
 #include <sys/auxv.h>
 #include <sys/personality.h>
 #include <sys/ptrace.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define BREAKPOINT	0xcc	/* int3 */
+#ifdef __aarch64__
+#define BREAKPOINT	0xd4200000UL	/* brk */
+#define BREAKPOINT_MASK	0xffffffffUL
+#define BEHIND		0UL		/* how far the address of the stop is behind it */
+#else
+#define BREAKPOINT	0xccUL		/* int3 */
+#define BREAKPOINT_MASK	0xffUL
+#define BEHIND		1UL
+#endif
+
+static void get_registers(struct tracee *tracee)
+{
+	struct iovec registers = { &tracee->regs, sizeof(tracee->regs) };
+
+	if (ptrace(PTRACE_GETREGSET, tracee->pid, NT_PRSTATUS, &registers))
+		die(EXIT_INFRA, "PTRACE_GETREGSET: %m");
+}
+
+static void set_registers(struct tracee *tracee)
+{
+	struct iovec registers = { &tracee->regs, sizeof(tracee->regs) };
+
+	if (ptrace(PTRACE_SETREGSET, tracee->pid, NT_PRSTATUS, &registers))
+		die(EXIT_INFRA, "PTRACE_SETREGSET: %m");
+}
 
 static void wait_for(struct tracee *tracee)
 {
@@ -26,8 +52,7 @@ static void wait_for(struct tracee *tracee)
 	tracee->ended = !WIFSTOPPED(tracee->status);
 	if (tracee->ended)
 		return;
-	if (ptrace(PTRACE_GETREGS, tracee->pid, NULL, &tracee->regs))
-		die(EXIT_INFRA, "PTRACE_GETREGS: %m");
+	get_registers(tracee);
 	if (WSTOPSIG(tracee->status) != SIGTRAP) {
 		tracee->signal = WSTOPSIG(tracee->status);
 		return;
@@ -105,37 +130,37 @@ static void poke(const struct tracee *tracee, u64 addr, long word)
 		die(EXIT_INFRA, "PTRACE_POKETEXT of %lx: %m", addr);
 }
 
-static void insert(const struct tracee *tracee, u64 addr, u8 *saved)
+static void insert(const struct tracee *tracee, u64 addr, u32 *saved)
 {
 	long word = peek(tracee, addr);
 
-	*saved = word;
-	poke(tracee, addr, (word & ~0xffL) | BREAKPOINT);
+	*saved = word & BREAKPOINT_MASK;
+	poke(tracee, addr, (word & ~BREAKPOINT_MASK) | BREAKPOINT);
 }
 
-static void restore(const struct tracee *tracee, u64 addr, u8 saved)
+static void restore(const struct tracee *tracee, u64 addr, u32 saved)
 {
-	poke(tracee, addr, (peek(tracee, addr) & ~0xffL) | saved);
+	poke(tracee, addr, (peek(tracee, addr) & ~BREAKPOINT_MASK) | saved);
 }
 
-/* The breakpoint that it is at, or @nr. It is put back to before the int3. */
+/* The breakpoint that it is at, or @nr. It is put back to before it. */
 static size_t hit(struct tracee *tracee, const u64 *addrs, size_t nr)
 {
 	size_t i;
 
-	for (i = 0; i < nr && addrs[i] != tracee->regs.rip - 1; i++)
+	for (i = 0; i < nr && addrs[i] != REG_IP(tracee->regs) - BEHIND; i++)
 		;
 	if (i == nr)
 		return nr;
-	tracee->regs.rip--;
-	if (ptrace(PTRACE_SETREGS, tracee->pid, NULL, &tracee->regs))
-		die(EXIT_INFRA, "PTRACE_SETREGS: %m");
+	REG_IP(tracee->regs) -= BEHIND;
+	if (BEHIND)
+		set_registers(tracee);
 	return i;
 }
 
 void tracee_run(struct tracee *tracee, const u64 *addrs, size_t nr, unsigned int hits)
 {
-	u8 saved[MAX_BREAKPOINTS];
+	u32 saved[MAX_BREAKPOINTS];
 	size_t i, at;
 
 	/* Off the address where it is, before a breakpoint is put there */

@@ -10,6 +10,16 @@
 
 #define MAX_BREAKPOINTS	16
 
+#ifdef __aarch64__
+#define REG_IP(regs)	((regs).pc)
+#define REG_SP(regs)	((regs).sp)
+#define REG_FP(regs)	((regs).regs[29])
+#else
+#define REG_IP(regs)	((regs).rip)
+#define REG_SP(regs)	((regs).rsp)
+#define REG_FP(regs)	((regs).rbp)
+#endif
+
 /* A process that is stopped, unless it has ended */
 struct tracee {
 	pid_t			pid;
