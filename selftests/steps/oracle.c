@@ -30,12 +30,6 @@ static Dwfl *dwfl;
 static pid_t process;
 static int memory = -1;
 
-/* Memory of the process that was read since it stopped */
-static struct {
-	u64		addr;
-	unsigned long	stop;	/* 0: never */
-	u8		bytes[PAGE];
-} pages[NR_PAGES];
 static unsigned long nr_stops;
 
 /* Answers of oracle_symbol(), by address */
@@ -70,6 +64,13 @@ static bool attach(pid_t pid)
 }
 
 #else
+
+/* Memory of the process that was read since it stopped */
+static struct {
+	u64		addr;
+	unsigned long	stop;	/* 0: never */
+	u8		bytes[PAGE];
+} pages[NR_PAGES];
 
 static const u8 *read_page(u64 addr)
 {

@@ -11,13 +11,13 @@
 #define MAX_BREAKPOINTS	16
 
 #ifdef __aarch64__
-#define REG_IP(regs)	((regs).pc)
-#define REG_SP(regs)	((regs).sp)
-#define REG_FP(regs)	((regs).regs[29])
+#define REG_IP(r)	((r).pc)
+#define REG_SP(r)	((r).sp)
+#define REG_FP(r)	((r).regs[29])
 #else
-#define REG_IP(regs)	((regs).rip)
-#define REG_SP(regs)	((regs).rsp)
-#define REG_FP(regs)	((regs).rbp)
+#define REG_IP(r)	((r).rip)
+#define REG_SP(r)	((r).rsp)
+#define REG_FP(r)	((r).rbp)
 #endif
 
 /* A process that is stopped, unless it has ended */
