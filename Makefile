@@ -3,7 +3,7 @@
 # make ends with its own status 2 whatever went wrong. The last line of a target
 # has the real one, and the scripts, called directly, return it.
 
-export ARCH LINUX TOOLCHAIN ACCEL JOBS OUT FLAVOUR T FORCE SUITES MIRROR TESTS CHECK_FLAVOURS FUZZ_RUNS FUZZ_SECONDS SIZE COMPARE READERS
+export ARCH CONFIG LINUX TOOLCHAIN ACCEL JOBS OUT FLAVOUR T FORCE SUITES MIRROR TESTS CHECK_FLAVOURS FUZZ_RUNS FUZZ_SECONDS SIZE COMPARE READERS
 V := scripts/verdict
 
 help:
@@ -27,6 +27,8 @@ bench:
 	@$V bench scripts/bench
 shell:
 	@$V shell scripts/shell
+packages:
+	@$V packages scripts/packages
 check-series:
 	@$V check-series sh -c 'scripts/check-series && scripts/bisect'
 clean:
@@ -34,5 +36,5 @@ clean:
 distclean:
 	@$V distclean scripts/clean all
 
-.PHONY: help run check check-long tree export kernel test bench shell check-series clean distclean
+.PHONY: help run check check-long tree export kernel test bench shell packages check-series clean distclean
 .NOTPARALLEL:
