@@ -59,6 +59,9 @@ arm64)
 	;;
 esac
 
+# x86_only WHAT...: ends if it is not for ARCH
+x86_only() { [ "$ARCH" = x86_64 ] || die 2 "ARCH=$ARCH: $* is for x86_64 only"; }
+
 # rank STATUS: how grave it is
 rank() {
 	case $1 in
