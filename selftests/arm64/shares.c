@@ -2,15 +2,17 @@
 /*
  * Which share of the user stacks of a program is complete?
  *
- *	shares PERCENT COMMAND [ARGUMENT]...
+ *	shares [-b] PERCENT COMMAND [ARGUMENT]...
  *
- * Samples the command by the PMU. A stack is complete if its last frame is in _start, of the
+ * Samples the command by the PMU; with -b, a BPF program takes the stacks by bpf_get_stack().
+ * A stack is complete if its last frame is in _start, of the
  * program or of the dynamic linker.
  * Prints one result of KTAP: PERCENT of the stacks are to be complete. Needs root, and a
  * program of one thread.
  */
 #include <elf.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -28,6 +30,9 @@
 #define PAGES		1024
 #define START_SIZE	0x60
 #define MIN_SAMPLES	200
+/* Of a stack by bpf_get_stack(), in bytes, and of all that are not read yet */
+#define STACK_SIZE	(127 * 8)
+#define STACKS_SIZE	(4 << 20)
 
 #define MAX_MAPPINGS	64
 #define MAX_SHOWN	8
@@ -95,26 +100,34 @@ static const struct mapping *find_mapping(const struct counts *counts, uint64_t 
 	return NULL;
 }
 
-static void take_sample(const uint64_t *words, struct counts *counts)
+static void take_stack(const uint64_t *ips, unsigned int nr, struct counts *counts)
 {
-	const uint64_t *chain = words + 1;
-	uint64_t nr = words[0], i, last;
 	const struct mapping *map;
+	uint64_t last;
 
-	for (i = 0; i < nr && chain[i] != PERF_CONTEXT_USER; i++)
-		;
-	if (i + 1 >= nr)
+	if (!nr)
 		return;
-	last = chain[nr - 1];
+	last = ips[nr - 1];
 	map = find_mapping(counts, last);
 	counts->samples++;
-	counts->frames += nr - i - 1;
+	counts->frames += nr;
 	if (map && map->entry && last - map->entry < START_SIZE)
 		counts->complete++;
 	else if (counts->samples - counts->complete <= MAX_SHOWN)
 		printf("# sample %u ends after %u frames at %s+%#llx\n", counts->samples,
-		       (unsigned int)(nr - i - 1), map ? map->path : "?",
+		       nr, map ? map->path : "?",
 		       (unsigned long long)(map ? last - map->start + map->offset : last));
+}
+
+static void take_sample(const uint64_t *words, struct counts *counts)
+{
+	const uint64_t *chain = words + 1;
+	uint64_t nr = words[0], i;
+
+	for (i = 0; i < nr && chain[i] != PERF_CONTEXT_USER; i++)
+		;
+	if (i < nr)
+		take_stack(chain + i + 1, nr - i - 1, counts);
 }
 
 static void read_ring(struct perf_event_mmap_page *page, struct counts *counts)
@@ -138,6 +151,99 @@ static void read_ring(struct perf_event_mmap_page *page, struct counts *counts)
 		at += header->size;
 	}
 	__atomic_store_n(&page->data_tail, at, __ATOMIC_RELEASE);
+}
+
+static int bpf(int command, union bpf_attr *attr)
+{
+	int fd = syscall(SYS_bpf, command, attr, sizeof(*attr));
+
+	if (fd < 0) {
+		perror("bpf");
+		exit(2);
+	}
+	return fd;
+}
+
+#define INSN(op, dst_, src_, off_, imm_) \
+	{ .code = op, .dst_reg = dst_, .src_reg = src_, .off = off_, .imm = imm_ }
+#define MOV(dst, src)		INSN(BPF_ALU64 | BPF_MOV | BPF_X, dst, src, 0, 0)
+#define MOV_IMM(dst, imm)	INSN(BPF_ALU64 | BPF_MOV | BPF_K, dst, 0, 0, imm)
+#define CALL(func)		INSN(BPF_JMP | BPF_CALL, 0, 0, 0, func)
+#define MAP(dst, fd) \
+	INSN(BPF_LD | BPF_DW | BPF_IMM, dst, BPF_PSEUDO_MAP_FD, 0, fd), INSN(0, 0, 0, 0, 0)
+
+/* Attach the program to the event. Return: the ring with stacks, 0 behind each of them */
+static int attach_program(int event)
+{
+	union bpf_attr array = {
+		.map_type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = STACK_SIZE, .max_entries = 1,
+	}, rings = {
+		.map_type = BPF_MAP_TYPE_RINGBUF, .max_entries = STACKS_SIZE,
+	};
+	const int stack = bpf(BPF_MAP_CREATE, &array), ring = bpf(BPF_MAP_CREATE, &rings);
+	const struct bpf_insn insns[] = {
+		MOV(BPF_REG_6, BPF_REG_1),
+		INSN(BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, -4, 0),
+		MOV(BPF_REG_2, BPF_REG_10),
+		INSN(BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_2, 0, 0, -4),
+		MAP(BPF_REG_1, stack),
+		CALL(BPF_FUNC_map_lookup_elem),
+		INSN(BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_0, 0, 12, 0),
+		MOV(BPF_REG_7, BPF_REG_0),
+		MOV(BPF_REG_1, BPF_REG_6),
+		MOV(BPF_REG_2, BPF_REG_7),
+		MOV_IMM(BPF_REG_3, STACK_SIZE),
+		MOV_IMM(BPF_REG_4, BPF_F_USER_STACK),
+		CALL(BPF_FUNC_get_stack),
+		MAP(BPF_REG_1, ring),
+		MOV(BPF_REG_2, BPF_REG_7),
+		MOV_IMM(BPF_REG_3, STACK_SIZE),
+		MOV_IMM(BPF_REG_4, 0),
+		CALL(BPF_FUNC_ringbuf_output),
+		MOV_IMM(BPF_REG_0, 0),
+		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
+	};
+	union bpf_attr load = {
+		.prog_type = BPF_PROG_TYPE_PERF_EVENT,
+		.insns = (uintptr_t)insns,
+		.insn_cnt = sizeof(insns) / sizeof(insns[0]),
+		.license = (uintptr_t)"GPL",
+	};
+
+	if (ioctl(event, PERF_EVENT_IOC_SET_BPF, bpf(BPF_PROG_LOAD, &load))) {
+		perror("PERF_EVENT_IOC_SET_BPF");
+		exit(2);
+	}
+	return ring;
+}
+
+/* @ring: -1: none */
+static void read_stacks(int ring, struct counts *counts)
+{
+	static uint64_t *consumer, *producer;
+	const size_t page = sysconf(_SC_PAGESIZE);
+	uint64_t end;
+
+	if (ring < 0)
+		return;
+	if (!consumer) {
+		consumer = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, ring, 0);
+		producer = mmap(NULL, page + 2 * STACKS_SIZE, PROT_READ, MAP_SHARED, ring, page);
+	}
+	if (consumer == MAP_FAILED || producer == MAP_FAILED)
+		exit(2);
+	end = __atomic_load_n(producer, __ATOMIC_ACQUIRE);
+	while (*consumer < end) {
+		const uint64_t *record = (void *)producer + page + *consumer % STACKS_SIZE;
+		unsigned int nr = 0;
+
+		if (__atomic_load_n((const uint32_t *)record, __ATOMIC_ACQUIRE) & BPF_RINGBUF_BUSY_BIT)
+			break;
+		while (nr < STACK_SIZE / 8 && record[1 + nr])
+			nr++;
+		take_stack(record + 1, nr, counts);
+		__atomic_store_n(consumer, *consumer + BPF_RINGBUF_HDR_SZ + STACK_SIZE, __ATOMIC_RELEASE);
+	}
 }
 
 static pid_t start(char **command, int *go)
@@ -176,31 +282,42 @@ int main(int argc, char **argv)
 		.enable_on_exec = 1,
 	};
 	static struct counts counts;
-	int go, event, status = -1;
+	int go, event, ring = -1, status = -1;
+	const bool by_bpf = argc > 1 && !strcmp(argv[1], "-b");
 	struct pollfd poll_fd;
 	void *page;
 	pid_t pid;
 	bool good;
 
-	if (argc < 3) {
-		fprintf(stderr, "usage: shares PERCENT COMMAND [ARGUMENT]...\n");
+	argv += by_bpf;
+	if (argc - by_bpf < 3) {
+		fprintf(stderr, "usage: shares [-b] PERCENT COMMAND [ARGUMENT]...\n");
 		return 2;
 	}
+	/* With a callchain in the sample, the program would get that. */
+	if (by_bpf)
+		attr.sample_type = 0;
 	pid = start(argv + 2, &go);
 	event = syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	page = mmap(NULL, (PAGES + 1) * sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE,
 		    MAP_SHARED, event, 0);
-	if (event < 0 || page == MAP_FAILED || write(go, "", 1) != 1) {
+	if (event < 0 || page == MAP_FAILED) {
 		perror("perf_event_open");
 		return 2;
 	}
+	if (by_bpf)
+		ring = attach_program(event);
+	if (write(go, "", 1) != 1)
+		return 2;
 	printf("KTAP version 1\n1..1\n");
 	poll_fd = (struct pollfd){ .fd = event, .events = POLLIN };
 	while (!waitpid(pid, &status, WNOHANG)) {
 		poll(&poll_fd, 1, 50);
 		read_ring(page, &counts);
+		read_stacks(ring, &counts);
 	}
 	read_ring(page, &counts);
+	read_stacks(ring, &counts);
 	printf("# %u samples, %u complete (%.2f %%), %.1f frames; exit status %d\n",
 	       counts.samples, counts.complete, 100.0 * counts.complete / counts.samples,
 	       (double)counts.frames / counts.samples, status);

@@ -8,3 +8,9 @@ long PART(untabled) untabled(long (*fn)(long), long n)
 	above[n & 31] = n;
 	return fn(n) + above[n & 31];
 }
+
+void PART(untabled) untabled_handler(int signal)
+{
+	handler(signal);
+	asm volatile("");
+}

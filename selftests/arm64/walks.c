@@ -6,10 +6,14 @@
  * user callchain of each sample with what it has to be, up to main(). Samples come from
  * any instruction of a function. Prints KTAP. Needs root, and a PMU.
  *
- *	walks [VALUE [defer]]
+ *	walks [VALUE [MODE...]]
  *
- * VALUE is for the sysctl kernel.unwind_user_callchain, default 2. With "defer", stacks are
- * walked on the way back to user mode.
+ * VALUE is for the sysctl kernel.unwind_user_callchain, default 2. Modes:
+ *
+ *	defer	stacks are walked on the way back to user mode
+ *	bti	branches have to be guarded
+ *	gcs	return addresses are also kept in a guarded control stack
+ *	mte	the stack's memory has tags, and an object in a frame has one of its own
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,6 +28,7 @@
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
@@ -89,7 +94,7 @@ struct test {
 };
 
 static volatile long sink;
-static bool defer;
+static bool defer, mte;
 
 /* Nothing is on the stack, and the return address is in x30. */
 long PART(leaf) leaf(long n)
@@ -112,10 +117,18 @@ long PART(record) record(long n)
 /* The stack pointer is not the same in each call. */
 long PART(dynamic) dynamic(long n)
 {
-	volatile char *bytes = __builtin_alloca(16 + (n & 0xff));
+	char *bytes = __builtin_alloca(16 + (n & 0xff));
+	volatile char *tagged = bytes;
 
-	bytes[0] = n;
-	return leaf(n) + bytes[0];
+	if (mte)
+		asm volatile(".arch_extension memtag\n\t"
+			     "addg %0, %1, #0, #3\n\t"
+			     "stg %0, [%0]" : "=r" (tagged) : "r" (bytes) : "memory");
+	tagged[0] = n;
+	n = leaf(n) + tagged[0];
+	if (mte)
+		asm volatile("stg %0, [%0]" : : "r" (bytes) : "memory");
+	return n;
 }
 
 /* Larger than an offset of one byte, and than the fast path takes */
@@ -226,6 +239,7 @@ static const struct test tests[] = {
 	{ "only_ra", only_ra, { "leaf", "only_ra", "outer", "main" } },
 	{ "signal", spin, { "handler", "*", "spin", "outer", "main" } },
 	{ "sigaltstack", spin, { "handler", "*", "spin", "outer", "main" } },
+	{ "signal_untabled", spin, { "handler", "untabled", "*", "spin", "outer", "main" } },
 	/* Without frame pointers, nobody knows where the stack of its caller is. */
 	{ "untabled", by_untabled, { "leaf", "record", "untabled", "*",
 #ifndef NO_FRAME_POINTERS
@@ -310,15 +324,15 @@ static bool is_no_part(const char *name)
 }
 
 /* Has the signal interrupted what main() calls to let it through? */
-static bool is_between(const uint64_t *ips, unsigned int nr)
+static bool is_between(const struct test *test, const uint64_t *ips, unsigned int nr)
 {
-	unsigned int i;
+	unsigned int i = strcmp(test->wants[1], "*") ? 3 : 2;
 
-	if (nr < 3 || is_no_part(name_of(ips[2])))
-		return nr >= 3;
-	if (strcmp(name_of(ips[2]), "?"))
+	if (nr <= i || is_no_part(name_of(ips[i])))
+		return nr > i;
+	if (strcmp(name_of(ips[i]), "?"))
 		return false;
-	for (i = 3; i < nr; i++) {
+	while (++i < nr) {
 		if (strcmp(name_of(ips[i] - 1), "?"))
 			return !strcmp(name_of(ips[i] - 1), "main");
 	}
@@ -331,7 +345,7 @@ static void judge(const struct test *test, const uint64_t *ips, unsigned int nr,
 	int first = nr ? first_frame(test, ips[0]) : -1;
 
 	if (first < 0 || is_no_part(test->wants[first]) ||
-	    (test->run == spin && !first && is_between(ips, nr))) {
+	    (test->run == spin && !first && is_between(test, ips, nr))) {
 		count->others++;
 	} else if (matches(ips, nr, test->wants + first)) {
 		count->good++;
@@ -459,7 +473,8 @@ static void set_signal(const struct test *test)
 	static char stack[65536] __attribute__((aligned(16)));
 	const bool alternate = !strcmp(test->name, "sigaltstack");
 	const stack_t ss = { .ss_sp = stack, .ss_size = sizeof(stack) };
-	struct sigaction action = { .sa_handler = handler };
+	const bool is_untabled = !strcmp(test->wants[1], "untabled");
+	struct sigaction action = { .sa_handler = is_untabled ? untabled_handler : handler };
 	const struct itimerval timer = {
 		.it_interval.tv_usec = test->run == spin ? 3000 : 0,
 		.it_value.tv_usec = test->run == spin ? 3000 : 0,
@@ -529,6 +544,52 @@ static void set_sysctl(const char *value)
 		close(fd);
 }
 
+#define STACK_WITH_TAGS	(256 * 1024)
+
+/* Of the stack below this frame, and what is beside it */
+static bool tag_stack(void)
+{
+	char *stack = __builtin_alloca(STACK_WITH_TAGS);
+	unsigned long page = sysconf(_SC_PAGESIZE), start = (uintptr_t)stack & -page;
+	unsigned long tags = PR_TAGGED_ADDR_ENABLE | PR_MTE_TCF_SYNC | 0xfffeUL << PR_MTE_TAG_SHIFT;
+
+	memset(stack, 0, STACK_WITH_TAGS);
+	mte = !mprotect((void *)start, STACK_WITH_TAGS, PROT_READ | PROT_WRITE | PROT_MTE) &&
+	      !prctl(PR_SET_TAGGED_ADDR_CTRL, tags, 0, 0, 0);
+	return mte;
+}
+
+/* Has the mapping of this function this flag? */
+static bool has_vm_flag(const char *flag)
+{
+	unsigned long start, end;
+	bool here = false;
+	char line[512];
+	FILE *file = fopen("/proc/self/smaps", "r");
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%lx-%lx ", &start, &end) == 2)
+			here = (uintptr_t)leaf >= start && (uintptr_t)leaf < end;
+		else if (here && !strncmp(line, "VmFlags:", 8))
+			return strstr(line, flag);
+	}
+	return false;
+}
+
+/* In the function itself: it must not return if its caller's return address is not there yet. */
+static inline __attribute__((always_inline)) bool enable_gcs(void)
+{
+	register long x8 asm("x8") = SYS_prctl;
+	register long x0 asm("x0") = PR_SET_SHADOW_STACK_STATUS;
+	register long x1 asm("x1") = PR_SHADOW_STACK_ENABLE;
+	register long x2 asm("x2") = 0;
+	register long x3 asm("x3") = 0;
+	register long x4 asm("x4") = 0;
+
+	asm volatile("svc #0" : "+r" (x0) : "r" (x8), "r" (x1), "r" (x2), "r" (x3), "r" (x4) : "memory");
+	return !x0;
+}
+
 int main(int argc, char **argv)
 {
 	const unsigned int nr = sizeof(tests) / sizeof(tests[0]);
@@ -538,7 +599,16 @@ int main(int argc, char **argv)
 	vdso = getauxval(AT_SYSINFO_EHDR);
 	vdso_clock_gettime = dlsym(dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD),
 				   "__kernel_clock_gettime");
-	defer = argc > 2 && !strcmp(argv[2], "defer");
+	for (i = 2; i < (unsigned int)argc; i++) {
+		if (!strcmp(argv[i], "defer"))
+			defer = true;
+		else if (!(!strcmp(argv[i], "bti") && has_vm_flag(" bt")) &&
+			 !(!strcmp(argv[i], "gcs") && enable_gcs()) &&
+			 !(!strcmp(argv[i], "mte") && tag_stack())) {
+			printf("# %s: unknown, or not to be had: %m\n", argv[i]);
+			exit(2);
+		}
+	}
 	set_sysctl(argc > 1 ? argv[1] : "2");
 	printf("KTAP version 1\n1..%u\n", nr);
 	for (i = 0; i < nr; i++) {
@@ -551,5 +621,6 @@ int main(int argc, char **argv)
 		printf("%sok %u %s\n", good ? "" : "not ", i + 1, tests[i].name);
 		failed += !good;
 	}
-	return failed ? 1 : 0;
+	/* With a guarded control stack, main() cannot return. */
+	exit(failed ? 1 : 0);
 }

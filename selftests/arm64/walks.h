@@ -8,4 +8,8 @@
 /* In a file without SFrame: calls @fn, with a frame record in the middle of its frame. */
 long untabled(long (*fn)(long), long n);
 
+/* Signal handlers, the second one in that file, too */
+void handler(int signal);
+void untabled_handler(int signal);
+
 #endif
