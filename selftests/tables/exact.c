@@ -61,7 +61,7 @@ static bool convert_subject(struct subject *subject, unsigned int rounds)
 		double begin = now_ms(), ms;
 
 		sframe_conversion_free(&subject->conversion);
-		err = sframe_convert(subject->elf, subject->fd, &subject->conversion);
+		err = sframe_convert(subject->elf, &subject->conversion);
 		ms = now_ms() - begin;
 		if (err) {
 			printf("# %s: not converted: %s\n", subject->path, strerror(-err));
@@ -154,12 +154,23 @@ static void print_left_out(FILE *out, const struct sframe_counts *counts)
 	int i;
 
 	for (i = 0; i < NR_LEFT_OUT; i++) {
-		if (!counts->left_out[i] || i == LEFT_PADDING)
+		if (!counts->left_out[i])
 			continue;
 		fprintf(out, "%s%s %llu", separator, left_out_names[i], counts->left_out[i]);
 		separator = ", ";
 	}
 	fprintf(out, "%s\n", *separator ? "" : "-");
+}
+
+/* Of executable segments, with what is between functions */
+static uint64_t code_bytes(const struct subject *subject)
+{
+	uint64_t bytes = 0;
+	unsigned int i;
+
+	for (i = 0; i < subject->nr_texts; i++)
+		bytes += subject->texts[i].end - subject->texts[i].start;
+	return bytes;
 }
 
 /* Tab-separated, for who makes a table of it */
@@ -168,8 +179,8 @@ static void print_line(FILE *out, const struct subject *subject,
 {
 	const struct sframe_counts *counts = &subject->conversion.counts;
 
-	fprintf(out, "%s\t%llu\t%llu\t%llu\t%llu\t%" PRIu64 "\t%" PRIu64 "\t%llu\t%zu\t%zu\t%.1f\t",
-		subject->path, counts->text, counts->left_out[LEFT_PADDING], counts->covered,
+	fprintf(out, "%s\t%" PRIu64 "\t%llu\t%llu\t%" PRIu64 "\t%" PRIu64 "\t%llu\t%zu\t%zu\t%.1f\t",
+		subject->path, code_bytes(subject), counts->covered,
 		counts->functions, comparison->equal, comparison_different(comparison),
 		counts->eh_frame, subject->conversion.size, table_size, subject->ms);
 	print_left_out(out, counts);
@@ -180,12 +191,11 @@ static void print_subject(const struct subject *subject, const struct comparison
 {
 	const struct sframe_counts *counts = &subject->conversion.counts;
 
-	printf("# %s: %llu functions, %llu rows of %llu, %llu bytes of code, %llu of them padding, %.3f %% of the others covered; %" PRIu64
+	printf("# %s: %llu functions, %llu rows of %llu, %" PRIu64 " bytes of code, %.3f %% of them covered; %" PRIu64
 	       " addresses equal, %" PRIu64 " left out, %" PRIu64 " wrong, %" PRIu64
 	       " missing, %" PRIu64 " extra; %.1f ms; left out: ",
 	       subject->path, counts->functions, counts->sframe_rows, counts->rows,
-	       counts->text, counts->left_out[LEFT_PADDING],
-	       share(counts->covered, counts->text - counts->left_out[LEFT_PADDING]),
+	       code_bytes(subject), share(counts->covered, code_bytes(subject)),
 	       comparison->equal, comparison->left_out, comparison->wrong,
 	       comparison->missing, comparison->extra, subject->ms);
 	print_left_out(stdout, counts);
@@ -301,7 +311,7 @@ static bool stands_damage(struct subject *subject, uint64_t seed, unsigned int *
 	int err, why;
 
 	sframe_conversion_free(&subject->conversion);
-	err = sframe_convert(subject->elf, subject->fd, &subject->conversion);
+	err = sframe_convert(subject->elf, &subject->conversion);
 	if (err) {
 		good = err == -ENOEXEC || err == -ENODATA || err == -EINVAL || err == -EFBIG;
 		if (!good)
