@@ -34,7 +34,7 @@ wanted() { [ -z "${WANTED// /}" ] || [[ $WANTED == *" $1 "* ]]; }
 # done that for a guest.
 judge() {
 	! grep -qx "# scripts/ktap has judged the skips" "$2" || return 0
-	in_root "$TOP/scripts/ktap" judge ${3:+"$3"} "$1" "$2" "READERS=${READERS:-}" \
+	in_root "$TOP/scripts/ktap" judge ${3:+"$3"} "$1" "$2" \
 		"TOOLCHAIN=$TOOLCHAIN" "$([ "$(id -u)" = 0 ] || echo not-)root"
 }
 

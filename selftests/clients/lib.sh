@@ -70,8 +70,9 @@ program_of() {
 stacks_of() {
 	local kind=fp
 	case $1 in
-	perf | perf-dwarf)
-		[ "$1" = perf ] || kind=dwarf
+	perf | perf-defer | perf-dwarf)
+		[ "$1" != perf-defer ] || kind=fp,defer
+		[ "$1" != perf-dwarf ] || kind=dwarf
 		perf record -q --no-bpf-event -e cpu-clock -F 499 --call-graph "$kind" -p "$2" -o perf.data -- \
 			sleep "$SECONDS_EACH" >client.log 2>&1 &&
 			perf script -i perf.data -F ip 2>>client.log
