@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Results of the parts of a test, read from what the test printed.
 
-Nothing here trusts the text. Text is bytes decoded as Latin-1, so that nothing fails or
-is lost.
+This code does not trust the text. Text is bytes decoded as Latin-1, so that no byte fails
+or is lost.
 """
 import re
 
@@ -147,7 +147,7 @@ class Ktap(Results):
         if at != level.seen:
             self.fail(f"result {at} where {level.seen} was expected")
         failed = self.count(FAILED, children)
-        # test_progs puts the name of a test before that of its part.
+        # test_progs puts the name of a test before the name of its part.
         self.rows[children:] = [(row[0] if f"{row[0]}/".startswith(f"{name}/") else f"{name}/{row[0]}",
                                  *row[1:]) for row in self.rows[children:]]
         # A parent counts by its children, unless it says otherwise than they.

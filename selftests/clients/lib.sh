@@ -42,8 +42,8 @@ shares() {
 		END { if (!found) printf "%d 0 0 0\n", some ? 1000 : 0 }'
 }
 
-# folded, blocks: of what bcc's tools in Python print, which have names only. Of those that count
-# time, each stack once.
+# folded, blocks: of the output of bcc's tools in Python, which has names only. Where time is
+# counted, each stack once.
 folded() { awk -F ';' '{ samples++; frames += NF - 1; whole += $2 == "_start" }
 	END { printf "%d %d %.1f 0\n", samples, whole, frames / (samples ? samples : 1) }'; }
 
@@ -60,7 +60,7 @@ program_of() {
 	bpftrace-dwarf) echo "profile:hz:499 /pid == $2/ { print(dw_ustack(raw, 127)); }" ;;
 	bpftrace-build-id) echo "profile:hz:499 /pid == $2/ { print(ustack(build_id, 127)); }" ;;
 	bpftrace-offcpu) echo "tracepoint:sched:sched_switch /pid == $2/ { print(ustack(raw, 127)); }" ;;
-	# Every hundredth, or it can not print as fast
+	# Every hundredth: it cannot print all of them
 	bpftrace-uprobe) echo "uprobe:libc:malloc /pid == $2/ { @n++; if (@n % 100 == 0) { print(ustack(raw, 127)); } } END { clear(@n); }" ;;
 	esac
 }

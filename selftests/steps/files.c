@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The files that a process runs code from: which parts of them have SFrame, their own
- * or one that was supplied, as libsframe says, and where they are mapped.
+ * The files that a process runs code from: where they are mapped, and which parts have SFrame,
+ * their own or supplied, by libsframe.
  */
 #include "files.h"
 #include "supplied.h"

@@ -152,7 +152,7 @@ static void report(const struct run *run, const struct comparison *result)
 		print_frame(run, oracle->frames[i], oracle->exact[i]);
 }
 
-/* The rule that was wrong is that of the last frame on which both agree. */
+/* The wrong rule belongs to the last frame on which both agree. */
 static void judge_difference(struct run *run, const struct comparison *result)
 {
 	u64 lookup = run->oracle.frames[result->frame] - !run->oracle.exact[result->frame], offset;
@@ -222,7 +222,7 @@ static void one_step(struct run *run)
 	if (run->tracee.ended)
 		return;
 	run->counts.steps++;
-	/* It has a signal, or comes to a handler: nobody was asked for a stack. */
+	/* A signal, or the entry of a handler: no stack was captured. */
 	if (!run->tracee.trapped) {
 		run->counts.silent++;
 		return;

@@ -29,7 +29,7 @@ bool supplied_update(pid_t pid);
 /* NULL if none was supplied for that build id */
 const struct supplied *supplied_find(const void *build_id, size_t size);
 
-/* What was supplied, and what was left out for which reason */
+/* Prints the supplied tables, and the bytes that are left out, by reason */
 void supplied_print(void);
 
 #endif

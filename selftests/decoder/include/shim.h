@@ -142,7 +142,7 @@ static inline u32 prandom_u32_state(struct rnd_state *state)
 	return z >> 32;
 }
 
-/* The same table each time; nobody attacks the harness. */
+/* The same table each time: the harness has no attacker. */
 static inline void get_random_bytes(void *buf, size_t len)
 {
 	memset(buf, 0x5a, len);
