@@ -106,7 +106,7 @@ DEBIAN=deb.debian.org/debian
 
 # apt_mirror [DIR]: MIRROR, or the first mirror of Debian's main archive in the machine's
 # apt configuration, or Debian's own. A source with a key of its own is another archive,
-# and so is one that is not at a mirror's usual path: vendors name suites "stable", too.
+# and so is a source outside of a mirror's usual path: vendors name suites "stable", too.
 apt_mirror() {
 	local etc=${1:-/etc/apt} uri files=()
 	mapfile -t files < <(find "$etc/sources.list" "$etc/sources.list.d" \
@@ -217,7 +217,8 @@ need_tool() {
 	command -v "$1" >/dev/null || die 3 "$1 is missing; as root, install the package $2"
 }
 
-# temporary DIR: makes SCRATCH, for who has the lock. It goes at the end, what was killed before.
+# temporary DIR: makes SCRATCH, under the caller's lock, and removes it at the end; also what a killed
+# run has left.
 temporary() {
 	SCRATCH=$1
 	trap 'rm -rf "$SCRATCH"' EXIT

@@ -34,7 +34,7 @@ wanted() { [ -z "${WANTED// /}" ] || [[ $WANTED == *" $1 "* ]]; }
 # done that for a guest.
 judge() {
 	! grep -qx "# scripts/ktap has judged the skips" "$2" || return 0
-	in_root "$TOP/scripts/ktap" judge ${3:+"$3"} "$1" "$2" "READERS=${READERS:-}" \
+	in_root "$TOP/scripts/ktap" judge ${3:+"$3"} "$1" "$2" \
 		"TOOLCHAIN=$TOOLCHAIN" "$([ "$(id -u)" = 0 ] || echo not-)root"
 }
 
@@ -54,8 +54,8 @@ record() {
 	[ "$(rank "$status")" -le "$(rank "$worst")" ] || worst=$status
 }
 
-# part NAME NEEDS... -- CMD...: is not run, and fails, if one that it needs did not pass.
-# Where only some parts are wanted, the others are taken as they were left.
+# part NAME NEEDS... -- CMD...: is not run, and fails, if a part that it needs did not pass.
+# If only some parts are wanted, the state of the others is not checked.
 part() {
 	local name=$1 need status=0 begin=$SECONDS log ktap
 	shift

@@ -101,8 +101,8 @@ touches_kernel() {
 	return 1
 }
 
-# Which patch is the first to concern a source: it touches it, or a header for
-# which it is one of two that include it.
+# Which patch is the first to concern a source: the patch touches the source, or a header
+# that the source includes. At most two sources are taken per header.
 find_sources() {
 	local i file user
 	for ((i = 0; i < ${#COMMITS[@]}; i++)); do
@@ -124,8 +124,8 @@ users_of() {
 		sed -n '1,2s/^HEAD://p' || true
 }
 
-# Of the patches up to number $1, without those of other architectures than arch/$2, which is x86
-# unless it is said. make knows which of them a patch has changed.
+# Objects of the patches up to number $1, without other architectures than arch/$2 (default
+# x86). make knows which of them a patch has changed.
 objects_upto() {
 	local file
 	for file in "${!FIRST[@]}"; do

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Results of the parts of a test, read from what the test printed.
 
-Nothing here trusts the text. Text is bytes decoded as Latin-1, so that nothing fails or
-is lost.
+This code does not trust the text. Text is bytes decoded as Latin-1, so that no byte fails
+or is lost.
 """
 import re
 
@@ -53,16 +53,21 @@ def cut_comment(text):
 class Ktap(Results):
     """Reads KTAP (Documentation/dev-tools/ktap.rst). Leaves get names like "suite/case". A
     tree that is not complete (no plan, more or fewer results than planned, a number out of
-    order, an open subtest at the end) is an error.
+    order, an open subtest at the end) is an error. With @loose, there may be other output,
+    several documents or none, without headers and plans.
     """
 
-    def __init__(self, text):
+    def __init__(self, text, loose=False):
         super().__init__()
-        self.levels, self.ended = [], False
+        self.levels, self.ended, self.loose = [], False, loose
         for line in text.split("\n"):
             self.line(line.rstrip(BLANKS))
             if self.ended:
                 return
+        if loose:
+            while self.levels:
+                self.pop()
+            return
         if not self.levels:
             self.fail("no KTAP in the output")
             return
@@ -88,16 +93,26 @@ class Ktap(Results):
         elif match := RESULT.fullmatch(text):
             self.result(indent, not match[1], number(match[2]), *cut_comment(match[3]))
 
+    def begin(self, indent):
+        while self.levels and self.levels[-1].indent >= indent:
+            self.pop()
+        self.levels.append(Level(indent, len(self.rows)))
+
     def header(self, indent):
-        if self.levels and indent <= self.levels[-1].indent:
+        if self.loose:
+            self.begin(indent)
+        elif self.levels and indent <= self.levels[-1].indent:
             self.fail("a KTAP header where a result was expected")
         elif len(self.levels) == MAX_DEPTH:
             self.fail(f"subtests nested deeper than {MAX_DEPTH}")
             self.ended = True
         else:
-            self.levels.append(Level(indent, len(self.rows)))
+            self.begin(indent)
 
     def plan(self, indent, count, rest):
+        here = self.levels and self.levels[-1].indent == indent
+        if self.loose and not (here and self.levels[-1].plan is None):
+            self.begin(indent)
         if not self.levels or self.levels[-1].indent != indent:
             return
         if self.levels[-1].plan is not None:
@@ -116,10 +131,15 @@ class Ktap(Results):
 
     def result(self, indent, good, at, name, comment):
         if not self.levels or indent > self.levels[-1].indent:
-            return  # no document is open there: output of the test
+            if not self.loose:
+                return  # no document is open there: output of the test
+            self.begin(indent)
         children = len(self.rows)
-        while len(self.levels) > 1 and indent < self.levels[-1].indent:
+        while len(self.levels) > (not self.loose) and indent < self.levels[-1].indent:
             children = self.pop()
+        if self.loose and (not self.levels or self.levels[-1].indent < indent or
+                           at == 1 and self.levels[-1].seen):
+            self.begin(indent)  # another document, without a header
         level = self.levels[-1]
         if indent != level.indent:
             return
@@ -127,9 +147,12 @@ class Ktap(Results):
         if at != level.seen:
             self.fail(f"result {at} where {level.seen} was expected")
         failed = self.count(FAILED, children)
-        self.rows[children:] = [(f"{name}/{row[0]}", *row[1:]) for row in self.rows[children:]]
+        # test_progs puts the name of a test before the name of its part.
+        self.rows[children:] = [(row[0] if f"{row[0]}/".startswith(f"{name}/") else f"{name}/{row[0]}",
+                                 *row[1:]) for row in self.rows[children:]]
         # A parent counts by its children, unless it says otherwise than they.
-        if len(self.rows) == children or not (good or failed):
+        skipped = self.loose and DIRECTIVE.match(comment or "") and not self.count(SKIPPED, children)
+        if len(self.rows) == children or not (good or failed) or skipped:
             self.leaf(good, name, comment)
         elif good and failed:
             self.add(name, FAILED, "is ok although a part of it is not")

@@ -61,7 +61,7 @@ static int capture(void *ctx, __u64 tag)
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	int ret;
 
-	/* The idle task, or the one that counts */
+	/* The idle task, or this program's own */
 	if (!pid_tgid || pid_tgid >> 32 == own_pid)
 		return 0;
 	/* Neither has a user stack */

@@ -42,8 +42,8 @@ shares() {
 		END { if (!found) printf "%d 0 0 0\n", some ? 1000 : 0 }'
 }
 
-# folded, blocks: of what bcc's tools in Python print, which have names only. Of those that count
-# time, each stack once.
+# folded, blocks: of the output of bcc's tools in Python, which has names only. Where time is
+# counted, each stack once.
 folded() { awk -F ';' '{ samples++; frames += NF - 1; whole += $2 == "_start" }
 	END { printf "%d %d %.1f 0\n", samples, whole, frames / (samples ? samples : 1) }'; }
 
@@ -60,7 +60,7 @@ program_of() {
 	bpftrace-dwarf) echo "profile:hz:499 /pid == $2/ { print(dw_ustack(raw, 127)); }" ;;
 	bpftrace-build-id) echo "profile:hz:499 /pid == $2/ { print(ustack(build_id, 127)); }" ;;
 	bpftrace-offcpu) echo "tracepoint:sched:sched_switch /pid == $2/ { print(ustack(raw, 127)); }" ;;
-	# Every hundredth, or it can not print as fast
+	# Every hundredth: it cannot print all of them
 	bpftrace-uprobe) echo "uprobe:libc:malloc /pid == $2/ { @n++; if (@n % 100 == 0) { print(ustack(raw, 127)); } } END { clear(@n); }" ;;
 	esac
 }
@@ -70,8 +70,9 @@ program_of() {
 stacks_of() {
 	local kind=fp
 	case $1 in
-	perf | perf-dwarf)
-		[ "$1" = perf ] || kind=dwarf
+	perf | perf-defer | perf-dwarf)
+		[ "$1" != perf-defer ] || kind=fp,defer
+		[ "$1" != perf-dwarf ] || kind=dwarf
 		perf record -q --no-bpf-event -e cpu-clock -F 499 --call-graph "$kind" -p "$2" -o perf.data -- \
 			sleep "$SECONDS_EACH" >client.log 2>&1 &&
 			perf script -i perf.data -F ip 2>>client.log

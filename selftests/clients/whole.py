@@ -2,15 +2,15 @@
 """Judges stacks by the code of the process: whole.py PID FILE [calls]. Each stack is a paragraph with
 an address, or build id and file offset, per line, the innermost first; kernel addresses are left out. Prints how many stacks
 have user addresses, how many of them are whole, how deep they are on average, and how many
-have a frame that is bogus: in no executable mapping, or with no call before it. In generated code
-nothing is asked of: Java's interpreter lets methods return to where nobody has called them from.
-With "calls", callers are given by the last byte of the call, as DWARF unwinders do.
+have a frame that is bogus: in no executable mapping, or with no call before it. Generated
+code is not checked: Java's interpreter lets methods return to addresses that follow no call.
+With "calls", a caller is the last byte of the call, as DWARF unwinders print it.
 
 A stack is whole if no frame is bogus and it ends where the program or a thread begins: before
 the hlt of _start, or before libc exits with what the first function of a thread has returned.
-In Go, it is whole if no frame is bogus up to the first one in GO_ROOTS, which are what Go's own
-traceback ends at: what the frame pointer leads to from there is of another stack, or old. They
-are found by .gopclntab."""
+In Go, it is whole if no frame is bogus up to the first one in GO_ROOTS, where Go's own
+traceback ends: from there the frame pointer leads to another stack, or to an old one.
+.gopclntab has these functions."""
 
 import os
 import re

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "elffile.h"
-#include "guard.h"
 
 #include <fcntl.h>
 #include <gelf.h>
@@ -38,7 +37,7 @@ static const char *add_sframe(struct elffile *file, const GElf_Phdr *phdr,
 		return "SFrame segment outside the file";
 	if (file->data)
 		return "two SFrame segments";
-	file->data = guard_alloc(phdr->p_filesz);
+	file->data = malloc(phdr->p_filesz);
 	if (!file->data)
 		return "no memory";
 	memcpy(file->data, image + phdr->p_offset, phdr->p_filesz);
@@ -93,8 +92,7 @@ const char *elffile_read(struct elffile *file, const char *path)
 
 void elffile_free(struct elffile *file)
 {
-	if (file->data)
-		guard_free(file->data, file->section.size);
+	free(file->data);
 	free(file->text);
 	memset(file, 0, sizeof(*file));
 }

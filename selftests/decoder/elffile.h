@@ -4,7 +4,7 @@
 
 #include <linux/sframe.h>
 
-/* A file's SFrame segment, copied to end at a guard page, and its text */
+/* A copy of a file's SFrame segment, and its text */
 struct elffile {
 	struct sframe_section	 section;
 	struct sframe_text	*text;

@@ -4,7 +4,7 @@
 
 #include <linux/sframe.h>
 
-/* The form that a rule has to have: that of the one rule each stands for */
+/* The form that a rule must have */
 static inline u8 form_of(const struct sframe_rule *rule)
 {
 	static const u8 forms[2][2] = {

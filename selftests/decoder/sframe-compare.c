@@ -111,9 +111,9 @@ static void end_diff(const char *path, struct diff *diff, struct counts *counts)
  * Why a difference is not the kernel's fault, or NULL. A reason names the side
  * that is wrong, and has a condition that is no wider.
  *
- * Seen with libsframe of binutils 2.47. Its binary search may end at the empty
- * one of two functions with the same start, which covers no address, and does
- * not look at the neighbour.
+ * Seen with libsframe of binutils 2.47. If an empty function and another one have the
+ * same start, its binary search may end at the empty one and does not look at the
+ * neighbour.
  */
 static const char *known(const struct reference *ref, u64 vaddr,
 			 enum sframe_kind kernel, enum sframe_kind libsframe)

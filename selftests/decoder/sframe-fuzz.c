@@ -120,7 +120,7 @@ static bool is_documented(long err)
 	}
 }
 
-/* What was injected is what is reported, and nothing else is like it. */
+/* Injected failures are reported, and no others of their kind. */
 static void check_created(const struct input *input, const struct sframe_table *table)
 {
 	bool failed = input->fail_alloc && shim_fail_alloc < 0;

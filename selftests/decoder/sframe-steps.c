@@ -3,8 +3,8 @@
  * How many instructions sframe_lookup() takes: sframe-steps FILE...
  *
  * For each file, of random addresses that have a rule: the mean, the median and the
- * largest number of instructions, from the first one of the function to its return. A
- * child looks the addresses up and is single-stepped. No test: a measurement.
+ * largest number of instructions, from the function's first instruction to its return. A
+ * single-stepped child looks the addresses up. No test: a measurement.
  */
 #include "elffile.h"
 

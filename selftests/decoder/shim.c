@@ -19,8 +19,8 @@ static bool shim_alloc_fails(void)
 }
 
 /*
- * Fresh memory is poisoned: a table must not depend on what was there. With ASAN
- * a block's usable size is what was asked for.
+ * Fresh memory is poisoned: a table must not depend on its old content. With ASAN a
+ * block's usable size is the requested size.
  */
 void *shim_alloc(void *old, size_t size, bool zero)
 {

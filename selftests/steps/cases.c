@@ -35,7 +35,7 @@ static void read_start(struct step_case *c, char *start, const char *line)
 	}
 }
 
-/* Variables are those of the environment; one that is not set is an error. */
+/* Variables come from the environment; an unset one is an error. */
 static void read_words(struct step_case *c, const char *line)
 {
 	wordexp_t words;

@@ -10,7 +10,7 @@ struct step_case {
 	char		*name;
 	unsigned long	steps;		/* how many in all */
 	unsigned long	window;		/* how many at a time; 0: all */
-	unsigned int	every;		/* a window begins at each so-manyth call of one of ... */
+	unsigned int	every;		/* a window begins at each @every-th call of any of @symbols */
 	char		*symbols[MAX_BREAKPOINTS];	/* none: at the first instruction */
 	size_t		nr_symbols;
 	char		**argv;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Is the kernel's stack the one that elfutils finds, as far as that can be said? */
+/* Does the kernel find the stack that elfutils finds, as far as elfutils knows it? */
 #include "compare.h"
 
 #include <linux/bpf.h>
@@ -59,7 +59,7 @@ static void compare_gap(struct comparison *result, const struct kernel_stack *ke
 	result->why = unknown ? "no .eh_frame" : "not in the SFrame table";
 }
 
-/* The first return address that is not one of code: elfutils believes anything. */
+/* The first return address outside of code: elfutils believes anything. */
 static size_t first_not_code(const struct oracle_stack *oracle, const struct mappings *maps)
 {
 	size_t i;
@@ -99,9 +99,9 @@ static bool compare_nothing(struct comparison *result, const struct kernel_stack
 }
 
 /*
- * The kernel knows what is in other registers than the stack pointer and the frame pointer
- * for the innermost frame, and for one that a signal has interrupted, and for no other. That
- * it ends there is right if the rule needs one.
+ * The kernel knows registers other than the stack pointer and the frame pointer only for the
+ * innermost frame and for a frame that a signal interrupted. In other frames it must end at a
+ * rule that needs one.
  */
 static bool compare_register(struct comparison *result, const struct kernel_stack *kernel,
 			     const struct oracle_stack *oracle)

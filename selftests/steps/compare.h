@@ -19,7 +19,7 @@ enum verdict {
 struct comparison {
 	enum verdict	verdict;
 	const char	*why;	/* if different, or where the comparison ended */
-	size_t		frame;	/* the last one that is equal, or the first one of all */
+	size_t		frame;	/* the last equal frame, or the first frame */
 };
 
 void compare(struct comparison *result, const struct kernel_stack *kernel,

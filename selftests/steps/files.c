@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The files that a process runs code from: which parts of them have SFrame, their own
- * or one that was supplied, as libsframe says, and where they are mapped.
+ * The files that a process runs code from: where they are mapped, and which parts have SFrame,
+ * their own or supplied, by libsframe.
  */
 #include "files.h"
 #include "supplied.h"
@@ -90,7 +90,7 @@ static void read_segment(struct file *file, Elf *elf, const GElf_Phdr *phdr)
 	read_section(file, data->d_buf, data->d_size, phdr->p_vaddr);
 }
 
-/* That of the file is in force, if it has one. */
+/* The kernel uses the section of the file, if it has one. */
 static void read_supplied(struct file *file)
 {
 	const struct supplied *table = supplied_find(file->build_id, file->build_id_size);

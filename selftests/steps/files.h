@@ -9,7 +9,7 @@
 
 #define BUILD_ID_SIZE	20
 
-/* What is known of the code at an address, as far as SFrame goes, that of a file or supplied */
+/* Does a table, the file's own or a supplied one, describe an address? */
 enum cover {
 	COVER_NO_TABLE,		/* of a file without SFrame, or of none */
 	COVER_GAP,		/* the file has SFrame, but not for this address */

@@ -194,7 +194,7 @@ static Dwarf_Frame *find_row(const struct oracle_stack *stack, size_t i)
 	return cfi && !dwarf_cfi_addrframe(cfi, addr - bias, &row) ? row : NULL;
 }
 
-/* libdwfl says that of the trampoline as well, which has the row of a signal frame. */
+/* For libdwfl the trampoline was interrupted as well: it has the row of a signal frame. */
 static bool interrupted(const struct oracle_stack *stack, size_t i)
 {
 	Dwarf_Frame *row = find_row(stack, i - 1);

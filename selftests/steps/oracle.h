@@ -20,8 +20,8 @@ struct oracle_stack {
 	size_t		nr;
 	u64		frames[MAX_FRAMES];
 	/*
-	 * Is it the next instruction? So for the first, and for one that a signal has
-	 * interrupted. All others are return addresses, and the call is before them.
+	 * The address of the next instruction: the first frame, and each frame that a signal
+	 * interrupted. All others are return addresses; the call is before them.
 	 */
 	bool		exact[MAX_FRAMES];
 };

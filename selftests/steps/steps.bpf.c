@@ -29,7 +29,7 @@ struct {
 	__type(value, struct bpf_vma_info);
 } objects SEC(".maps");
 
-/* Who is watched and how; set by the tracer while the process is stopped. */
+/* The watched process and the flags; the tracer sets them while the process is stopped. */
 __u32 watched;
 __u32 flags;
 

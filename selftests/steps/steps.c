@@ -12,7 +12,6 @@
 
 #include "cases.h"
 #include "compare.h"
-#include "defects.h"
 #include "files.h"
 #include "kernel.h"
 #include "oracle.h"
@@ -34,7 +33,6 @@ struct tally {
 struct counts {
 	unsigned long	steps;
 	unsigned long	verdicts[NR_VERDICTS];
-	unsigned long	defects;	/* different, for a known reason; not in verdicts[] */
 	unsigned long	silent;		/* stops that were no trap */
 	unsigned long	at_once;
 	unsigned long	frames;		/* callers that are equal */
@@ -56,9 +54,8 @@ struct run {
 	size_t			nr_slots;
 };
 
-static const char *defects_path, *only, *spoiled;
+static const char *only, *spoiled;
 static unsigned long at_least, at_least_whole;
-static bool with_tables;
 static unsigned int reports;
 
 static void count(struct run *run, const char *why, const char *object, const char *symbol)
@@ -155,23 +152,12 @@ static void report(const struct run *run, const struct comparison *result)
 		print_frame(run, oracle->frames[i], oracle->exact[i]);
 }
 
-/* The rule that was wrong is that of the last frame on which both agree. */
+/* The wrong rule belongs to the last frame on which both agree. */
 static void judge_difference(struct run *run, const struct comparison *result)
 {
-	u64 addr = run->oracle.frames[result->frame];
-	u64 lookup = addr - !run->oracle.exact[result->frame], offset;
+	u64 lookup = run->oracle.frames[result->frame] - !run->oracle.exact[result->frame], offset;
 	const char *object = object_name(run, lookup), *symbol = oracle_symbol(lookup, &offset);
-	struct defect *defect;
-	size_t size;
-	u8 code[16];
 
-	size = tracee_code(&run->tracee, addr, code, sizeof(code));
-	defect = run->kernel.known ? defects_find(object, symbol, code, size) : NULL;
-	if (defect) {
-		defect->seen++;
-		run->counts.defects++;
-		return;
-	}
 	run->counts.verdicts[DIFFERENT]++;
 	count(run, result->why, object, symbol);
 	report(run, result);
@@ -236,7 +222,7 @@ static void one_step(struct run *run)
 	if (run->tracee.ended)
 		return;
 	run->counts.steps++;
-	/* It has a signal, or comes to a handler: nobody was asked for a stack. */
+	/* A signal, or the entry of a handler: no stack was captured. */
 	if (!run->tracee.trapped) {
 		run->counts.silent++;
 		return;
@@ -344,11 +330,11 @@ static const char *failure(const struct run *run)
 static void print_counts(const struct counts *counts)
 {
 	printf("%lu steps at %lu addresses, %lu whole, %lu in part, %lu only the top, %lu unknown, "
-	       "%lu astray, %lu known defects, %lu different; %lu callers, %lu at once\n",
+	       "%lu astray, %lu different; %lu callers, %lu at once\n",
 	       counts->steps, counts->addrs, counts->verdicts[WHOLE], counts->verdicts[PART],
 	       counts->verdicts[TOP], counts->verdicts[UNKNOWN] + counts->silent,
-	       counts->verdicts[ASTRAY], counts->defects, counts->verdicts[DIFFERENT],
-	       counts->frames, counts->at_once);
+	       counts->verdicts[ASTRAY], counts->verdicts[DIFFERENT], counts->frames,
+	       counts->at_once);
 }
 
 static void add(struct counts *total, const struct counts *counts)
@@ -358,7 +344,6 @@ static void add(struct counts *total, const struct counts *counts)
 	total->steps += counts->steps;
 	for (i = 0; i < NR_VERDICTS; i++)
 		total->verdicts[i] += counts->verdicts[i];
-	total->defects += counts->defects;
 	total->silent += counts->silent;
 	total->at_once += counts->at_once;
 	total->frames += counts->frames;
@@ -425,18 +410,15 @@ static void stay(void)
 
 static void usage(void)
 {
-	die(EXIT_USAGE, "usage: steps [--at-least N] [--whole N] [--only CASE] [--supply [--spoil FILE]] "
-	    "--defects FILE LIST");
+	die(EXIT_USAGE, "usage: steps [--at-least N] [--whole N] [--only CASE] [--spoil FILE] LIST");
 }
 
 static const char *read_options(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "at-least", required_argument, NULL, 'n' },
-		{ "defects", required_argument, NULL, 'd' },
 		{ "only", required_argument, NULL, 'o' },
 		{ "spoil", required_argument, NULL, 'b' },
-		{ "supply", no_argument, NULL, 's' },
 		{ "whole", required_argument, NULL, 'w' },
 		{},
 	};
@@ -447,17 +429,11 @@ static const char *read_options(int argc, char **argv)
 		case 'n':
 			at_least = strtoul(optarg, NULL, 10);
 			break;
-		case 'd':
-			defects_path = optarg;
-			break;
 		case 'o':
 			only = optarg;
 			break;
 		case 'b':
 			spoiled = optarg;
-			break;
-		case 's':
-			with_tables = true;
 			break;
 		case 'w':
 			at_least_whole = strtoul(optarg, NULL, 10);
@@ -466,7 +442,7 @@ static const char *read_options(int argc, char **argv)
 			usage();
 		}
 	}
-	if (optind != argc - 1 || !defects_path)
+	if (optind != argc - 1)
 		usage();
 	return argv[optind];
 }
@@ -509,11 +485,9 @@ int main(int argc, char **argv)
 	size_t i, nr = 0;
 
 	cases_read(&cases, read_options(argc, argv));
-	defects_read(defects_path);
 	stay();
 	kernel_open();
-	if (with_tables)
-		supplied_open(spoiled);
+	supplied_open(spoiled);
 	for (i = 0; i < cases.nr; i++)
 		nr += !only || !strcmp(only, cases.all[i].name);
 	if (!nr)
@@ -524,7 +498,6 @@ int main(int argc, char **argv)
 	supplied_print();
 	supplied_close();
 	kernel_close();
-	defects_print();
 	enough = is_enough(&total);
 	printf("%s %d total # ", enough ? "ok" : "not ok", ++row);
 	print_counts(&total);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tables for files that have none: made, and given to the kernel, by what "stacks
- * profile" does that with.
+ * Tables for files that have none: made and supplied by the code that
+ * "stacks profile" uses.
  */
 #include "supplied.h"
 
@@ -23,7 +23,6 @@ struct known {
 	struct supplied	table;
 };
 
-static bool is_open;
 static const char *spoiled_name;
 static struct sframe_files files;
 static struct supply *supply;
@@ -161,16 +160,12 @@ void supplied_open(const char *spoiled)
 		error = texts ? sframe_files_init(&files, &ops, NULL, 0) : -ENOMEM;
 	if (error)
 		broken("tables", -error);
-	is_open = true;
 }
 
 void supplied_close(void)
 {
 	size_t i;
 
-	if (!is_open)
-		return;
-	is_open = false;
 	supply_free(supply);
 	sframe_files_free(&files);
 	fclose(texts);
@@ -187,8 +182,6 @@ bool supplied_update(pid_t pid)
 	size_t before = nr_known;
 	int error;
 
-	if (!is_open)
-		return false;
 	error = sframe_files_add_process(&files, pid);
 	if (error)
 		broken("the mappings of the process", -error);
@@ -208,8 +201,6 @@ const struct supplied *supplied_find(const void *build_id, size_t size)
 
 void supplied_print(void)
 {
-	if (!is_open)
-		return;
 	fflush(texts);
 	fputs(text, stdout);
 }

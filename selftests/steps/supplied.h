@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A table that was made of .eh_frame and is in force, for files that have none */
+/* A supplied table, made from .eh_frame */
 struct supplied {
 	void		*section;
 	size_t		size;
@@ -15,9 +15,8 @@ struct supplied {
 };
 
 /*
- * Until then there are none, and the functions below do nothing. The kernel is given a
- * wrong table for the file that is called @spoiled, if that is not NULL: all its functions
- * are outermost ones.
+ * If @spoiled is not NULL, the kernel gets a wrong table for the file of that name: all its
+ * functions are outermost ones.
  */
 void supplied_open(const char *spoiled);
 
@@ -30,7 +29,7 @@ bool supplied_update(pid_t pid);
 /* NULL if none was supplied for that build id */
 const struct supplied *supplied_find(const void *build_id, size_t size);
 
-/* What was supplied, and what was left out for which reason */
+/* Prints the supplied tables, and the bytes that are left out, by reason */
 void supplied_print(void);
 
 #endif

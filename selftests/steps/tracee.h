@@ -37,7 +37,7 @@ void tracee_kill(struct tracee *tracee);
 /* Lets it execute one instruction. */
 void tracee_step(struct tracee *tracee);
 
-/* Lets it run until it comes to one of @addrs for the @hits-th time. */
+/* Lets it run until its @hits-th arrival at any of @addrs. */
 void tracee_run(struct tracee *tracee, const u64 *addrs, size_t nr, unsigned int hits);
 
 /* Where the program begins when all its libraries are there, or 0 */

@@ -26,8 +26,8 @@
  *                                 HOW is exit, signal or timeout. BYTES and CRC
  *                                 describe the log as the guest wrote it, LOST
  *                                 counts bytes beyond the size limit.
- *   stuck NAME                    the job cannot be killed, nothing follows
- *   error TEXT                    the guest cannot run its jobs, nothing follows
+ *   stuck NAME                    the job cannot be killed; the last record
+ *   error TEXT                    the guest cannot run its jobs; the last record
  *   final TESTS RECORDS TAINT     all done; RECORDS includes this one
  */
 #include <dirent.h>
@@ -311,7 +311,7 @@ static void mount_root(void)
 		   "lowerdir=/lower,upperdir=/rw/upper,workdir=/rw/work");
 }
 
-/* One filesystem of the new root; those that the kernel may lack are optional. */
+/* One filesystem of the new root; optional: the kernel may lack it. */
 static const struct {
 	const char *type, *path, *options;
 	bool optional;
@@ -527,7 +527,7 @@ static bool copy_output(struct outcome *o, int in, int log)
 	return n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-/* After the child's end: what is already in the pipe, but not forever. */
+/* After the child's end: reads the rest of the pipe, but not forever. */
 static void drain_output(struct outcome *o, int in, int log)
 {
 	struct pollfd p = { .fd = in, .events = POLLIN };

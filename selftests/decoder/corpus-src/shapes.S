@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Each kind of row and function that the assembler can make, and each that it
- * leaves out. Nothing here is ever run.
+ * leaves out. This code never runs.
  */
 #include "function.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What kernel/unwind/sframe.c, its tests and their users take from the kernel.
+ * What kernel/unwind/sframe.c and its users take from the kernel.
  * kernel.mk makes the headers of the kernel's names, which include this one.
  */
 #ifndef DECODER_SHIM_H
@@ -25,18 +25,10 @@ typedef int32_t		s32;
 typedef int64_t		s64;
 typedef unsigned int	gfp_t;
 
-#define likely(c)	__builtin_expect(!!(c), 1)
 #define unlikely(c)	__builtin_expect(!!(c), 0)
 #define noinline	__attribute__((noinline))
 
-#define U8_MAX		UINT8_MAX
 #define U16_MAX		UINT16_MAX
-#define U32_MAX		UINT32_MAX
-#define U64_MAX		UINT64_MAX
-#define S32_MAX		INT32_MAX
-#define S32_MIN		INT32_MIN
-#define S64_MAX		INT64_MAX
-#define S64_MIN		INT64_MIN
 
 #ifndef __packed
 #define __packed	__attribute__((packed))
@@ -46,7 +38,6 @@ typedef unsigned int	gfp_t;
 #endif
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
-#define BUILD_BUG_ON(c)	_Static_assert(!(c), #c)
 
 #define GFP_KERNEL	0
 
@@ -59,14 +50,11 @@ void *shim_alloc(void *old, size_t size, bool zero);
 void kvfree(const void *p);
 
 #define kvmalloc(size, gfp)	((void)(gfp), shim_alloc(NULL, size, false))
-#define kvzalloc(size, gfp)	((void)(gfp), shim_alloc(NULL, size, true))
 #define kvrealloc(p, size, gfp)	((void)(gfp), shim_alloc(p, size, false))
 #define kvcalloc(n, size, gfp)	\
 	((void)(gfp), shim_alloc(NULL, (size_t)(n) * (size), true))
 
-#define BITS_PER_BYTE	8
 #define BIT(n)		(1UL << (n))
-#define BIT_ULL(n)	(1ULL << (n))
 #define GENMASK(h, l)	((~0UL << (l)) & (~0UL >> (63 - (h))))
 
 /* Shifts an unsigned value: the kernel is built with -fwrapv, this is not. */
@@ -75,11 +63,6 @@ static inline s32 sign_extend32(u32 value, int index)
 	int shift = 31 - index;
 
 	return (s32)(value << shift) >> shift;
-}
-
-static inline unsigned long __ffs(unsigned long word)
-{
-	return __builtin_ctzl(word);
 }
 
 #define MAX_ERRNO	4095
@@ -99,29 +82,12 @@ static inline bool IS_ERR(const void *ptr)
 	return (unsigned long)ptr >= (unsigned long)-MAX_ERRNO;
 }
 
-static inline long PTR_ERR_OR_ZERO(const void *p)
-{
-	return IS_ERR(p) ? PTR_ERR(p) : 0;
-}
-
 static inline u32 hash_32(u32 value, unsigned int bits)
 {
 	return value * 0x61C88647u >> (32 - bits);
 }
 
-#define round_down(x, y) ((x) & ~((typeof(x))(y) - 1))
-#define round_up(x, y)	((((x) - 1) | ((typeof(x))(y) - 1)) + 1)
-
-#define min(a, b)	((a) < (b) ? (a) : (b))
 #define max(a, b)	((a) > (b) ? (a) : (b))
-#define min_t(type, a, b) ((type)(a) < (type)(b) ? (type)(a) : (type)(b))
-#define max_t(type, a, b) ((type)(a) > (type)(b) ? (type)(a) : (type)(b))
-
-#define PAGE_SIZE	4096UL
-
-#define MODULE_DESCRIPTION(x)	extern int shim_module
-#define MODULE_IMPORT_NS(x)	extern int shim_module
-#define MODULE_LICENSE(x)	extern int shim_module
 
 /*
  * A no-op for an index in range, and it must be in range. The mask is there for
@@ -176,7 +142,7 @@ static inline u32 prandom_u32_state(struct rnd_state *state)
 	return z >> 32;
 }
 
-/* The same table each time; nobody attacks the harness. */
+/* The same table each time: the harness has no attacker. */
 static inline void get_random_bytes(void *buf, size_t len)
 {
 	memset(buf, 0x5a, len);
@@ -213,13 +179,8 @@ static inline u32 hsiphash(const void *data, size_t len, const hsiphash_key_t *k
 	return (h ^ key->key[1]) >> 32;
 }
 
-#define SZ_64K	0x00010000
 #define SZ_4M	0x00400000
-#define SZ_32M	0x02000000
 #define SZ_128M	0x08000000
-#define SZ_256M	0x10000000
-#define SZ_512M	0x20000000
-#define SZ_1G	0x40000000
 #define SZ_4G	0x100000000ULL
 
 static inline void *kvmemdup(const void *src, size_t len, gfp_t gfp)
@@ -249,17 +210,6 @@ static inline u32 get_unaligned_le32(const void *p)
 	memcpy(&v, p, sizeof(v));
 	return le32toh(v);
 }
-
-static inline u64 get_unaligned_le64(const void *p)
-{
-	u64 v;
-
-	memcpy(&v, p, sizeof(v));
-	return le64toh(v);
-}
-
-void *vmalloc(size_t size);
-void vfree(const void *p);
 
 #define EXPORT_SYMBOL_IF_KUNIT(symbol)	extern typeof(symbol) symbol
 

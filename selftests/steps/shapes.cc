@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A small C++ program: virtual calls, containers and algorithms (templates, so
- * compiled here), closures, exceptions that leave several frames with objects to
- * destroy, frames that are aligned or of a size not known before, calls that do
- * not return, signals. Memory comes from here as well, so that few steps are elsewhere.
+ * Virtual calls, containers and algorithms (templates, so compiled here), closures,
+ * exceptions that leave several frames with objects to destroy, aligned frames, frames of
+ * variable size, calls that do not return, signals.
  */
 #include <alloca.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <csignal>
@@ -17,7 +14,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <new>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
@@ -31,59 +27,6 @@
 #else
 #define NOINLINE __attribute__((noinline, noclone))
 #endif
-
-namespace {
-
-/* Free lists by powers of two */
-union cell {
-	cell *next;
-	max_align_t align;
-};
-
-cell *lists[32];
-alignas(64) unsigned char pool[1 << 22];
-size_t used;
-
-int list_of(size_t size)
-{
-	int list = 4;
-
-	while ((size_t(1) << list) < size + sizeof(cell))
-		list++;
-	return list;
-}
-
-NOINLINE void *take(size_t size)
-{
-	int list = list_of(size);
-	cell *block = lists[list];
-
-	if (block) {
-		lists[list] = block->next;
-	} else {
-		if (used + (size_t(1) << list) > sizeof(pool))
-			abort();
-		block = reinterpret_cast<cell *>(pool + used);
-		used += size_t(1) << list;
-	}
-	reinterpret_cast<size_t *>(block)[0] = list;
-	return block + 1;
-}
-
-NOINLINE void give(void *memory)
-{
-	cell *block = static_cast<cell *>(memory) - 1;
-	size_t list = reinterpret_cast<size_t *>(block)[0];
-
-	block->next = lists[list];
-	lists[list] = block;
-}
-
-} // namespace
-
-void *operator new(size_t size) { return take(size); }
-void operator delete(void *memory) noexcept { if (memory) give(memory); }
-void operator delete(void *memory, size_t) noexcept { if (memory) give(memory); }
 
 namespace {
 
@@ -255,15 +198,10 @@ void on_signal(int)
 	handled = handled + int(tail(5, 1));
 }
 
-/* A signal to itself, by an instruction of its own: the C library has no SFrame. */
 extern "C" NOINLINE int signals(int n)
 {
-	long result, pid = getpid();
-
 	signal(SIGUSR1, on_signal);
-	asm volatile("syscall" : "=a" (result) : "0" (SYS_kill), "D" (pid), "S" (SIGUSR1)
-		     : "rcx", "r11", "memory");
-	return n + handled + int(result);
+	return n + raise(SIGUSR1) + handled;
 }
 
 extern "C" NOINLINE double shapes(int n)
