@@ -10,6 +10,7 @@
 #include "damage.h"
 #include "oracle.h"
 #include "sframe/convert.h"
+#include "sframe/eh_frame.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +28,7 @@
 #define MAX_PRINTED	20
 
 struct options {
-	const char *expect;	/* what is left out, as print_left_out() has it */
+	const char *expect;	/* see is_exact() */
 	unsigned int errors;	/* to plant, and to find */
 	unsigned int damages;	/* to do to the file */
 	unsigned int rounds;	/* of conversion: the fastest counts */
@@ -104,64 +105,6 @@ static struct kernel_table *make_table(const struct subject *subject, const void
 				oracle_is_aarch64(subject->elf), why);
 }
 
-/* Those for which libdw has a rule, and always the same one */
-static uint64_t left_out_by_rule(const struct sframe_counts *counts)
-{
-	static const enum left_out reasons[] = {
-		LEFT_CFA, LEFT_RA, LEFT_FP, LEFT_SP, LEFT_SIGNAL, LEFT_RANGE,
-	};
-	uint64_t bytes = 0;
-	size_t i;
-
-	for (i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
-		bytes += counts->left_out[reasons[i]];
-	return bytes;
-}
-
-/* Where libdw may know something or not */
-static uint64_t left_out_uncertain(const struct sframe_counts *counts)
-{
-	return counts->left_out[LEFT_OVERLAP] + counts->left_out[LEFT_BAD];
-}
-
-/* The converter's own numbers have to be right, too. */
-static bool counts_agree(const struct subject *subject, const struct comparison *comparison)
-{
-	const struct sframe_counts *counts = &subject->conversion.counts;
-	uint64_t left_out = comparison->left_out + comparison->missing;
-	uint64_t wanted = left_out_by_rule(counts);
-
-	return comparison->equal == counts->covered && left_out >= wanted &&
-	       left_out <= wanted + left_out_uncertain(counts);
-}
-
-/* No table without a reason */
-static bool is_exact(const struct subject *subject, const struct comparison *comparison)
-{
-	return !comparison->wrong && !comparison->extra &&
-	       comparison->missing <= left_out_uncertain(&subject->conversion.counts) &&
-	       counts_agree(subject, comparison);
-}
-
-static double share(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * part / whole : 0;
-}
-
-static void print_left_out(FILE *out, const struct sframe_counts *counts)
-{
-	const char *separator = "";
-	int i;
-
-	for (i = 0; i < NR_LEFT_OUT; i++) {
-		if (!counts->left_out[i])
-			continue;
-		fprintf(out, "%s%s %llu", separator, left_out_names[i], counts->left_out[i]);
-		separator = ", ";
-	}
-	fprintf(out, "%s\n", *separator ? "" : "-");
-}
-
 /* Of executable segments, with what is between functions */
 static uint64_t code_bytes(const struct subject *subject)
 {
@@ -177,52 +120,33 @@ static uint64_t code_bytes(const struct subject *subject)
 static void print_line(FILE *out, const struct subject *subject,
 		       const struct comparison *comparison, size_t table_size)
 {
-	const struct sframe_counts *counts = &subject->conversion.counts;
+	struct eh_frame eh = {};
 
-	fprintf(out, "%s\t%" PRIu64 "\t%llu\t%llu\t%" PRIu64 "\t%" PRIu64 "\t%llu\t%zu\t%zu\t%.1f\t",
-		subject->path, code_bytes(subject), counts->covered,
-		counts->functions, comparison->equal, comparison_different(comparison),
-		counts->eh_frame, subject->conversion.size, table_size, subject->ms);
-	print_left_out(out, counts);
+	eh_frame_find(subject->elf, &eh);
+	fprintf(out, "%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%zu\t%zu\t%zu\t%.1f\n",
+		subject->path, code_bytes(subject), comparison->equal, comparison->left_out,
+		comparison_different(comparison), eh.size, subject->conversion.size, table_size,
+		subject->ms);
 	fflush(out);
 }
 
-static void print_subject(const struct subject *subject, const struct comparison *comparison)
+/* "equal, left out, missing" has to be what is expected; else nothing may be missing. */
+static bool is_exact(const struct subject *subject, const struct comparison *comparison,
+		     const char *expect)
 {
-	const struct sframe_counts *counts = &subject->conversion.counts;
+	char text[64];
 
-	printf("# %s: %llu functions, %llu rows of %llu, %" PRIu64 " bytes of code, %.3f %% of them covered; %" PRIu64
-	       " addresses equal, %" PRIu64 " left out, %" PRIu64 " wrong, %" PRIu64
-	       " missing, %" PRIu64 " extra; %.1f ms; left out: ",
-	       subject->path, counts->functions, counts->sframe_rows, counts->rows,
-	       code_bytes(subject), share(counts->covered, code_bytes(subject)),
-	       comparison->equal, comparison->left_out, comparison->wrong,
-	       comparison->missing, comparison->extra, subject->ms);
-	print_left_out(stdout, counts);
-	if (!counts_agree(subject, comparison))
-		printf("# %s: the converter says %llu covered, %" PRIu64 " left out\n",
-		       subject->path, counts->covered, left_out_by_rule(counts));
-}
-
-/* What was left out, and why, has to be what @expect says. */
-static bool is_expected(const struct subject *subject, const char *expect)
-{
-	char *text = NULL;
-	size_t size = 0;
-	bool equal;
-	FILE *out;
-
-	out = open_memstream(&text, &size);
-	if (!out)
+	snprintf(text, sizeof(text), "%" PRIu64 ", %" PRIu64 ", %" PRIu64, comparison->equal,
+		 comparison->left_out, comparison->missing);
+	printf("# %s: %" PRIu64 " bytes of code; equal, left out, missing: %s; %" PRIu64
+	       " wrong, %" PRIu64 " extra; %.1f ms\n", subject->path, code_bytes(subject), text,
+	       comparison->wrong, comparison->extra, subject->ms);
+	if (comparison->wrong || comparison->extra)
 		return false;
-	print_left_out(out, &subject->conversion.counts);
-	fclose(out);
-	text[strcspn(text, "\n")] = 0;
-	equal = !strcmp(text, expect);
-	if (!equal)
-		printf("# %s: left out should be: %s\n", subject->path, expect);
-	free(text);
-	return equal;
+	if (expect)
+		return !strcmp(text, expect);
+	/* A comparison of nothing proves nothing. */
+	return comparison->equal && !comparison->missing;
 }
 
 static bool check_subject(const struct subject *subject, const struct options *options)
@@ -246,17 +170,14 @@ static bool check_subject(const struct subject *subject, const struct options *o
 		printf("# %s: libdw finds no .eh_frame\n", subject->path);
 		return false;
 	}
-	print_subject(subject, &comparison);
 	if (options->table)
 		print_line(options->table, subject, &comparison, size);
-	/* A comparison of nothing proves nothing. */
-	if (options->expect && !is_expected(subject, options->expect))
-		return false;
-	return is_exact(subject, &comparison) && comparison.equal;
+	return is_exact(subject, &comparison, options->expect);
 }
 
-/* Returns whether the error was noticed: by the kernel, or by the comparison. */
-static bool finds_error(const struct subject *subject, uint64_t seed)
+/* Returns whether the error was noticed: the kernel refuses it, or the comparison is another one. */
+static bool finds_error(const struct subject *subject, const struct comparison *right,
+			uint64_t seed)
 {
 	size_t size = subject->conversion.size;
 	struct comparison comparison = {};
@@ -278,7 +199,7 @@ static bool finds_error(const struct subject *subject, uint64_t seed)
 	compare(subject->elf, table, subject->texts, subject->nr_texts, subject->path, 0,
 		&comparison);
 	kernel_table_free(table);
-	found = !is_exact(subject, &comparison);
+	found = memcmp(&comparison, right, sizeof(comparison));
 	if (!found)
 		printf("# %s: error %" PRIu64 ", %s, was not found\n", subject->path, seed, what);
 	return found;
@@ -286,17 +207,20 @@ static bool finds_error(const struct subject *subject, uint64_t seed)
 
 static bool finds_errors(const struct subject *subject, const struct options *options)
 {
+	struct comparison right = {};
 	unsigned int i, found = 0;
+	struct kernel_table *table;
+	int why;
 
+	table = make_table(subject, subject->conversion.section, &why);
+	if (!table)
+		return false;
+	compare(subject->elf, table, subject->texts, subject->nr_texts, subject->path, 0, &right);
+	kernel_table_free(table);
 	for (i = 0; i < options->errors; i++)
-		found += finds_error(subject, i);
+		found += finds_error(subject, &right, i);
 	printf("# %s: %u of %u planted errors found\n", subject->path, found, options->errors);
 	return found == options->errors;
-}
-
-static bool has_overlap(const struct subject *subject)
-{
-	return subject->conversion.counts.left_out[LEFT_OVERLAP];
 }
 
 /*
@@ -307,10 +231,9 @@ static bool stands_damage(struct subject *subject, uint64_t seed, unsigned int *
 {
 	struct comparison comparison = {};
 	struct kernel_table *table = NULL;
-	bool good = true;
+	bool good;
 	int err, why;
 
-	sframe_conversion_free(&subject->conversion);
 	err = sframe_convert(subject->elf, &subject->conversion);
 	if (err) {
 		good = err == -ENOEXEC || err == -ENODATA || err == -EINVAL || err == -EFBIG;
@@ -328,17 +251,11 @@ static bool stands_damage(struct subject *subject, uint64_t seed, unsigned int *
 	compare(subject->elf, table, subject->texts, subject->nr_texts, subject->path, 0,
 		&comparison);
 	kernel_table_free(table);
-	/*
-	 * Where functions overlap, libdw may not find what it has found for the converter:
-	 * that depends on what it was asked before. Likewise, an entry that the converter does
-	 * not take can hide a function from libdw.
-	 */
-	good = !comparison.wrong && (!comparison.extra || has_overlap(subject) ||
-				     subject->conversion.counts.bad_entries);
-	if (!good)
-		printf("# %s: damage %" PRIu64 ": %" PRIu64 " wrong, %" PRIu64 " extra\n",
-		       subject->path, seed, comparison.wrong, comparison.extra);
-	return good;
+	/* A bad entry, which the converter leaves out, can hide functions from libdw. */
+	if (comparison.wrong)
+		printf("# %s: damage %" PRIu64 ": %" PRIu64 " wrong\n", subject->path, seed,
+		       comparison.wrong);
+	return !comparison.wrong;
 }
 
 static bool stands_one(const struct subject *subject, uint64_t seed, unsigned int *converted)
@@ -401,12 +318,12 @@ static bool check_file(const char *path, const struct options *options)
 static int usage(const char *name)
 {
 	fprintf(stderr,
-		"usage: %s [-e ERRORS | -d DAMAGES | -r ROUNDS] [-t TABLE] [-x LEFT] FILE...\n"
+		"usage: %s [-e ERRORS | -d DAMAGES | -r ROUNDS] [-t TABLE] [-x NUMBERS] FILE...\n"
 		"  -e  plant that many errors, one at a time, and find all\n"
 		"  -d  convert that many damaged copies of the file\n"
 		"  -r  convert as often, and take the fastest time\n"
 		"  -t  add a line per file\n"
-		"  -x  what has to be left out, as it is printed\n", name);
+		"  -x  addresses that are equal, left out, missing\n", name);
 	return EXIT_USAGE;
 }
 
