@@ -60,7 +60,7 @@ arm64)
 esac
 
 # x86_only WHAT...: ends if ARCH is another one
-x86_only() { [ "$ARCH" = x86_64 ] || die 2 "ARCH=$ARCH: $* is for x86_64; for others there are make kernel, test, shell"; }
+x86_only() { [ "$ARCH" = x86_64 ] || die 2 "ARCH=$ARCH: $* is for x86_64; for others there are make kernel, test, run, shell"; }
 
 # rank STATUS: how grave it is
 rank() {

@@ -51,6 +51,7 @@ struct counts {
 	unsigned int nr_mappings;
 	unsigned int samples;
 	unsigned int complete;
+	unsigned int in_exec;
 	unsigned long frames;
 };
 
@@ -109,6 +110,11 @@ static void take_stack(const uint64_t *ips, unsigned int nr, struct counts *coun
 		return;
 	last = ips[nr - 1];
 	map = find_mapping(counts, last);
+	/* In exec, registers are still those of the old program, whose stack is gone. */
+	if (nr == 1 && !map) {
+		counts->in_exec++;
+		return;
+	}
 	counts->samples++;
 	counts->frames += nr;
 	if (map && map->entry && last - map->entry < START_SIZE)
@@ -318,9 +324,9 @@ int main(int argc, char **argv)
 	}
 	read_ring(page, &counts);
 	read_stacks(ring, &counts);
-	printf("# %u samples, %u complete (%.2f %%), %.1f frames; exit status %d\n",
+	printf("# %u samples, %u complete (%.2f %%), %.1f frames; %u others in exec; exit status %d\n",
 	       counts.samples, counts.complete, 100.0 * counts.complete / counts.samples,
-	       (double)counts.frames / counts.samples, status);
+	       (double)counts.frames / counts.samples, counts.in_exec, status);
 	good = !status && counts.samples >= MIN_SAMPLES &&
 	       100.0 * counts.complete >= atof(argv[1]) * counts.samples;
 	printf("%sok 1 %s\n", good ? "" : "not ", strrchr(argv[2], '/') + 1);

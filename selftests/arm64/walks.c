@@ -520,8 +520,8 @@ static bool PART(main) run_test(const struct test *test, struct count *count)
 			sink += outer(test, i);
 		sigprocmask(SIG_BLOCK, &alarm, NULL);
 		ioctl(event, PERF_EVENT_IOC_DISABLE);
-		/* The first samples have the tables loaded. */
-		if (i)
+		/* The first samples have the tables loaded. There may be none in a round. */
+		if (page->data_tail)
 			read_ring(test, page, count);
 		else
 			page->data_tail = page->data_head;
