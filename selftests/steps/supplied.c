@@ -87,29 +87,13 @@ static void *spoil(const void *section, size_t size)
 	return copy;
 }
 
-static void print_left_out(const struct sframe_counts *counts)
-{
-	size_t i;
-
-	for (i = 0; i < NR_LEFT_OUT; i++) {
-		if (counts->left_out[i])
-			fprintf(texts, ", %s %llu", left_out_names[i], counts->left_out[i]);
-	}
-}
-
 static void print_file(const struct sframe_file *file)
 {
-	const struct sframe_counts *counts = &file->conversion->counts;
-
 	fprintf(texts, "# table of %s: ", file->name);
-	if (file->error) {
+	if (file->error)
 		fprintf(texts, "none, %s\n", strerror(-file->error));
-		return;
-	}
-	fprintf(texts, "%llu functions, bytes of code: covered %llu", counts->sframe_functions,
-		counts->covered);
-	print_left_out(counts);
-	fprintf(texts, "\n");
+	else
+		fprintf(texts, "%zu bytes\n", file->conversion->size);
 }
 
 static uint32_t on_file(void *arg, struct sframe_file *file)

@@ -29,7 +29,7 @@ bool supplied_update(pid_t pid);
 /* NULL if none was supplied for that build id */
 const struct supplied *supplied_find(const void *build_id, size_t size);
 
-/* Prints the supplied tables, and the bytes that are left out, by reason */
+/* Prints the supplied tables and their sizes */
 void supplied_print(void);
 
 #endif
