@@ -101,11 +101,8 @@ with_lock() {
 	return "$status"
 }
 
-# Debian's own, for machines that name no mirror
-DEBIAN=deb.debian.org/debian
-
 # apt_mirror [DIR]: MIRROR, or the first mirror of Debian's main archive in the machine's
-# apt configuration, or Debian's own. A source with a key of its own is another archive,
+# apt configuration; 3 if there is none. A source with a key of its own is another archive,
 # and so is a source outside of a mirror's usual path: vendors name suites "stable", too.
 apt_mirror() {
 	local etc=${1:-/etc/apt} uri files=()
@@ -150,7 +147,7 @@ apt_mirror() {
 			source(type, uri, suite, $0, key)
 		}
 		END { stanza() }' "${files[@]}" </dev/null | head -n 1)}
-	uri=${uri:-http://$DEBIAN}
+	[ -n "$uri" ] || die 3 "apt has no mirror of Debian here: say MIRROR=URL, see make help"
 	printf '%s\n' "${uri%/}"
 }
 
