@@ -8,11 +8,9 @@
  *   lock_0 to 2	fight for a mutex, and sleep with it
  *   worker_0 to 2	only run: more of them than CPUs, so they are preempted
  *   child	processes that sleep, and exit
- *   waits	a process that waits for a child, and exits at once
  */
 #define _GNU_SOURCE
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,19 +37,6 @@ static void sleep_us(long us)
 	nanosleep(&time, NULL);
 }
 
-/*
- * "perf sched timehist" prints a wait with the next switch, and forgets threads when they
- * exit, which is before their last switch: be preempted before that. Of those that are not,
- * it prints a last wait of 0 for processes, and none for other threads.
- */
-static void be_preempted(void)
-{
-	int i;
-
-	for (i = 0; i < 100; i++)
-		sched_yield();
-}
-
 static void *sleeper(void *name)
 {
 	long i;
@@ -59,7 +44,6 @@ static void *sleeper(void *name)
 	pthread_setname_np(pthread_self(), name);
 	for (i = 0; i < rounds; i++)
 		sleep_us(5000);
-	be_preempted();
 	return NULL;
 }
 
@@ -75,7 +59,6 @@ static void *ping(void *name)
 			die("ping");
 	}
 	close(to_pong[1]);
-	be_preempted();
 	return NULL;
 }
 
@@ -88,7 +71,6 @@ static void *pong(void *name)
 		if (write(to_ping[1], &c, 1) != 1)
 			die("pong");
 	}
-	be_preempted();
 	return NULL;
 }
 
@@ -103,7 +85,6 @@ static void *locker(void *name)
 		pthread_mutex_unlock(&mutex);
 		sleep_us(500);
 	}
-	be_preempted();
 	return NULL;
 }
 
@@ -115,44 +96,23 @@ static void *worker(void *name)
 	return NULL;
 }
 
-static void wait_for_child(long us)
-{
-	pid_t pid = fork();
-
-	if (pid < 0)
-		die("fork");
-	if (!pid) {
-		prctl(PR_SET_NAME, "child");
-		sleep_us(us);
-		be_preempted();
-		_exit(0);
-	}
-	waitpid(pid, NULL, 0);
-}
-
-/* As a driver of compilers does. */
-static void wait_and_exit(void)
-{
-	prctl(PR_SET_NAME, "waits");
-	wait_for_child(100000);
-	_exit(0);
-}
-
 static void *parent(void *name)
 {
-	pid_t waits;
+	pid_t pid;
 	long i;
 
 	pthread_setname_np(pthread_self(), name);
-	waits = fork();
-	if (waits < 0)
-		die("fork");
-	if (!waits)
-		wait_and_exit();
-	for (i = 0; i < rounds / 10; i++)
-		wait_for_child(3000);
-	waitpid(waits, NULL, 0);
-	be_preempted();
+	for (i = 0; i < rounds / 10; i++) {
+		pid = fork();
+		if (pid < 0)
+			die("fork");
+		if (!pid) {
+			prctl(PR_SET_NAME, "child");
+			sleep_us(3000);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
 	return NULL;
 }
 

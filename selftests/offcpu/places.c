@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Threads that block at 100 places of each system call, or at 200 with any fourth argument:
- *
- *   places THREADS CALLS MICROSECONDS [twice]
- *
- * A thread comes there on one of four paths, and has the name of the path: what
- * sees names of threads, but no user stacks, can tell them apart.
+ * Threads that block at 100 places of each system call: places THREADS CALLS MICROSECONDS
+ * A thread comes there on one of four paths.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -19,7 +15,7 @@
 
 static long nr_calls;
 static const char *us;
-static int device, twice;
+static int device;
 
 /*
  * The text keeps the functions from being merged, as they are equal, and calls from becoming
@@ -28,7 +24,7 @@ static int device, twice;
 #define PATH(name)							\
 static __attribute__((noinline)) int name##_inner(void)		\
 {									\
-	int good = pwrite(device, us, strlen(us), twice) > 0;		\
+	int good = write(device, us, strlen(us)) > 0;			\
 									\
 	__asm__ volatile("# " #name ::: "memory");			\
 	return good;							\
@@ -47,25 +43,16 @@ PATH(path_b)
 PATH(path_c)
 PATH(path_d)
 
-static const struct path {
-	const char *name;
-	int (*run)(void);
-} paths[NR_PATHS] = {
-	{ "path_a", path_a },
-	{ "path_b", path_b },
-	{ "path_c", path_c },
-	{ "path_d", path_d },
-};
+static int (*const paths[NR_PATHS])(void) = { path_a, path_b, path_c, path_d };
 
 static void *thread(void *arg)
 {
-	const struct path *path = arg;
+	int (*const *path)(void) = arg;
 	long i;
 
-	pthread_setname_np(pthread_self(), path->name);
 	for (i = 0; i < nr_calls; i++) {
-		if (!path->run()) {
-			perror("pwrite");
+		if (!(*path)()) {
+			perror("write");
 			exit(1);
 		}
 	}
@@ -74,16 +61,15 @@ static void *thread(void *arg)
 
 int main(int argc, char **argv)
 {
-	long i, nr_threads = argc == 4 || argc == 5 ? atol(argv[1]) : 0;
+	long i, nr_threads = argc == 4 ? atol(argv[1]) : 0;
 	pthread_t *threads = calloc(nr_threads + 1, sizeof(*threads));
 
 	if (nr_threads < 1 || !threads) {
-		fprintf(stderr, "usage: places THREADS CALLS MICROSECONDS [twice]\n");
+		fprintf(stderr, "usage: places THREADS CALLS MICROSECONDS\n");
 		return 2;
 	}
 	nr_calls = atol(argv[2]);
 	us = argv[3];
-	twice = argc == 5;
 	device = open("/dev/offcpu_places", O_WRONLY | O_CLOEXEC);
 	if (device < 0) {
 		perror("/dev/offcpu_places");

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A system call that blocks at 100 places, for tests of what adds up blocked time by kernel
- * stack: each write() to /dev/offcpu_places blocks once in each of place_00() to place_99().
- * What is written is a number, the microseconds of each sleep. With an offset, as of pwrite(),
- * it blocks in each once more, called from elsewhere: at 200 places.
+ * A system call that blocks at 100 places, for tests of tools that add up blocked time by
+ * kernel stack: each write() to /dev/offcpu_places blocks once in each of place_00() to place_99().
+ * The text is a number, the microseconds of each sleep.
  */
 #include <linux/hrtimer.h>
 #include <linux/miscdevice.h>
@@ -55,9 +54,6 @@ static ssize_t places_write(struct file *file, const char __user *buf, size_t si
 	if (err || !us)
 		return err ?: -EINVAL;
 	HUNDRED(CALL)
-	if (*pos) {
-		HUNDRED(CALL)
-	}
 	return size;
 }
 
