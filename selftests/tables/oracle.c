@@ -6,10 +6,10 @@
 #include <gelf.h>
 
 #define TID	1
+#define END	0x800000000000ULL
 
 static Elf *file;
 static Dwfl *dwfl;
-static GElf_Addr bias;
 static struct machine thread;
 
 static uint64_t mix(uint64_t x)
@@ -76,7 +76,7 @@ static bool memory_read(Dwfl *unused, Dwarf_Addr address, Dwarf_Word *word, void
 static bool set_registers(Dwfl_Thread *of, void *arg)
 {
 	(void)arg;
-	dwfl_thread_state_register_pc(of, thread.pc + bias);
+	dwfl_thread_state_register_pc(of, thread.pc);
 	return dwfl_thread_state_registers(of, 0, row_abi->ra_offset ? row_abi->ra + 1 :
 					   NR_ORACLE_REGS, thread.regs);
 }
@@ -87,30 +87,28 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 	.set_initial_registers = set_registers,
 };
 
-/* As libdwfl maps it: from the beginning of the first segment */
+/* From the lowest segment on */
 static Dwfl_Module *report(Elf *elf)
 {
-	GElf_Addr start = 0, end = 0;
+	GElf_Addr start = END;
 	GElf_Phdr phdr;
 	size_t i, nr;
 
 	if (elf_getphdrnum(elf, &nr))
 		return NULL;
 	for (i = 0; i < nr; i++) {
-		if (!gelf_getphdr(elf, i, &phdr) || phdr.p_type != PT_LOAD)
-			continue;
-		if (!end)
+		if (gelf_getphdr(elf, i, &phdr) && phdr.p_type == PT_LOAD &&
+		    (phdr.p_vaddr & -phdr.p_align) < start)
 			start = phdr.p_vaddr & -phdr.p_align;
-		if (phdr.p_vaddr + phdr.p_memsz > end)
-			end = phdr.p_vaddr + phdr.p_memsz;
 	}
-	return dwfl_report_module(dwfl, "file", start, end);
+	return dwfl_report_module(dwfl, "file", start, END);
 }
 
 Dwarf_CFI *oracle_begin(Elf *elf)
 {
 	Dwfl_Module *module;
 	Dwarf_CFI *cfi;
+	GElf_Addr bias;
 
 	file = elf;
 	row_use(elf);
@@ -118,7 +116,8 @@ Dwarf_CFI *oracle_begin(Elf *elf)
 	module = dwfl ? report(elf) : NULL;
 	dwfl_report_end(dwfl, NULL, NULL);
 	cfi = module ? dwfl_module_eh_cfi(module, &bias) : NULL;
-	if (cfi && dwfl_attach_state(dwfl, elf, TID, &thread_callbacks, NULL))
+	/* libdwfl maps the first segment there: in a damaged file, it may not be the lowest. */
+	if (cfi && !bias && dwfl_attach_state(dwfl, elf, TID, &thread_callbacks, NULL))
 		return cfi;
 	oracle_end();
 	return NULL;

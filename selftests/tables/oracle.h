@@ -31,7 +31,7 @@ struct caller {
 	uint64_t fp;
 };
 
-/* One file at a time. NULL: it has no .eh_frame, or libdwfl does not know its machine. */
+/* One file at a time. NULL: it has no .eh_frame, or libdwfl cannot map it. */
 Dwarf_CFI *oracle_begin(Elf *elf);
 void oracle_end(void);
 
