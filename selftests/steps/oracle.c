@@ -7,30 +7,13 @@
  */
 #include "oracle.h"
 
-#include <dwarf.h>
 #include <elfutils/libdwfl.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#ifdef __aarch64__
-#define DWARF_FP	29
-#define DWARF_SP	31
-#else
-#define DWARF_FP	6
-#define DWARF_SP	7
-#endif
+#include "../tables/row.h"
 
-#define PAGE		4096UL
-#define NR_PAGES	64
-
-static const struct user_regs_struct *registers;
 static Dwfl *dwfl;
 static pid_t process;
-static int memory = -1;
-
-static unsigned long nr_stops;
 
 /* Answers of oracle_symbol(), by address */
 static struct {
@@ -52,97 +35,6 @@ static const Dwfl_Callbacks callbacks = {
 	.find_debuginfo = no_debuginfo,
 };
 
-#ifdef __aarch64__
-
-/*
- * libdwfl takes registers and memory itself: it asks the kernel which bits of an address are
- * its signature, and a callback could not tell it.
- */
-static bool attach(pid_t pid)
-{
-	return !dwfl_linux_proc_attach(dwfl, pid, true);
-}
-
-#else
-
-/* Memory of the process that was read since it stopped */
-static struct {
-	u64		addr;
-	unsigned long	stop;	/* 0: never */
-	u8		bytes[PAGE];
-} pages[NR_PAGES];
-
-static const u8 *read_page(u64 addr)
-{
-	size_t i = addr / PAGE % NR_PAGES;
-
-	if (pages[i].stop == nr_stops && pages[i].addr == addr)
-		return pages[i].bytes;
-	pages[i].stop = 0;
-	if (pread(memory, pages[i].bytes, PAGE, addr) != PAGE)
-		return NULL;
-	pages[i].addr = addr;
-	pages[i].stop = nr_stops;
-	return pages[i].bytes;
-}
-
-static bool memory_read(Dwfl *unused, Dwarf_Addr addr, Dwarf_Word *word, void *arg)
-{
-	u64 offset = addr % PAGE;
-	const u8 *page;
-
-	(void)unused, (void)arg;
-	if (offset > PAGE - sizeof(*word))
-		return pread(memory, word, sizeof(*word), addr) == sizeof(*word);
-	page = read_page(addr - offset);
-	if (!page)
-		return false;
-	memcpy(word, page + offset, sizeof(*word));
-	return true;
-}
-
-static pid_t next_thread(Dwfl *unused, void *arg, void **thread)
-{
-	(void)unused, (void)arg;
-	if (*thread)
-		return 0;
-	*thread = &process;
-	return process;
-}
-
-static bool get_thread(Dwfl *unused, pid_t tid, void *arg, void **thread)
-{
-	(void)unused, (void)arg;
-	*thread = &process;
-	return tid == process;
-}
-
-static bool set_registers(Dwfl_Thread *thread, void *arg)
-{
-	const struct user_regs_struct *r = registers;
-	const Dwarf_Word dwarf[] = {
-		r->rax, r->rdx, r->rcx, r->rbx, r->rsi, r->rdi, r->rbp, r->rsp,
-		r->r8, r->r9, r->r10, r->r11, r->r12, r->r13, r->r14, r->r15, r->rip,
-	};
-
-	(void)arg;
-	return dwfl_thread_state_registers(thread, 0, sizeof(dwarf) / sizeof(dwarf[0]), dwarf);
-}
-
-static const Dwfl_Thread_Callbacks thread_callbacks = {
-	.next_thread = next_thread,
-	.get_thread = get_thread,
-	.memory_read = memory_read,
-	.set_initial_registers = set_registers,
-};
-
-static bool attach(pid_t pid)
-{
-	return dwfl_attach_state(dwfl, NULL, pid, &thread_callbacks, NULL);
-}
-
-#endif
-
 static void report(void)
 {
 	if (dwfl_linux_proc_report(dwfl, process))
@@ -153,18 +45,13 @@ static void report(void)
 
 void oracle_begin(pid_t pid)
 {
-	char path[40];
-
 	process = pid;
-	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
-	memory = open(path, O_RDONLY | O_CLOEXEC);
-	if (memory < 0)
-		die(EXIT_INFRA, "%s: %m", path);
 	dwfl = dwfl_begin(&callbacks);
 	if (!dwfl)
 		die(EXIT_INFRA, "libdwfl: %s", dwfl_errmsg(-1));
 	report();
-	if (!attach(pid))
+	/* It takes registers and memory of the stopped process, and knows signed addresses. */
+	if (dwfl_linux_proc_attach(dwfl, pid, true))
 		die(EXIT_INFRA, "libdwfl: %s", dwfl_errmsg(-1));
 }
 
@@ -173,7 +60,6 @@ void oracle_end(void)
 	memset(symbols, 0, sizeof(symbols));
 	dwfl_end(dwfl);
 	dwfl = NULL;
-	close(memory);
 }
 
 void oracle_refresh(void)
@@ -183,27 +69,25 @@ void oracle_refresh(void)
 	report();
 }
 
-/* The row of .eh_frame that leads from a frame to its caller, to be freed, or NULL */
-static Dwarf_Frame *find_row(const struct oracle_stack *stack, size_t i)
+/* The row of .eh_frame that leads from a frame to its caller, until row_end() */
+static bool find_row(const struct oracle_stack *stack, size_t i, struct row *row)
 {
 	Dwarf_Addr addr = stack->frames[i] - !stack->exact[i], bias;
 	Dwfl_Module *module = dwfl_addrmodule(dwfl, addr);
 	Dwarf_CFI *cfi = module ? dwfl_module_eh_cfi(module, &bias) : NULL;
-	Dwarf_Frame *row;
 
-	return cfi && !dwarf_cfi_addrframe(cfi, addr - bias, &row) ? row : NULL;
+	return cfi && row_find(cfi, addr - bias, row);
 }
 
 /* For libdwfl the trampoline was interrupted as well: it has the row of a signal frame. */
 static bool interrupted(const struct oracle_stack *stack, size_t i)
 {
-	Dwarf_Frame *row = find_row(stack, i - 1);
-	bool is_signal = false;
+	struct row row;
 
-	if (row && dwarf_frame_info(row, NULL, NULL, &is_signal) < 0)
-		is_signal = false;
-	free(row);
-	return is_signal;
+	if (!find_row(stack, i - 1, &row))
+		return false;
+	row_end(&row);
+	return row.ra_column >= 0 && row.signal;
 }
 
 static int on_frame(Dwfl_Frame *frame, void *arg)
@@ -235,67 +119,44 @@ static int on_frame(Dwfl_Frame *frame, void *arg)
  */
 static bool outermost(const struct oracle_stack *stack)
 {
-	Dwarf_Frame *row = find_row(stack, stack->nr - 1);
-	Dwarf_Op memory_ops[3], *ops = memory_ops;
-	bool result = false, is_signal;
-	size_t nr_ops = 1;
-	int ra;
+	struct row row;
+	bool result;
 
-	if (!row)
+	if (!find_row(stack, stack->nr - 1, &row))
 		return false;
-	ra = dwarf_frame_info(row, NULL, NULL, &is_signal);
-	/* "Undefined", as opposed to "the same value", leaves the pointer alone. */
-	if (ra >= 0 && !dwarf_frame_register(row, ra, memory_ops, &ops, &nr_ops))
-		result = !nr_ops && ops == memory_ops;
-	free(row);
+	result = row_is_outermost(&row);
+	row_end(&row);
 	return result;
 }
 
 bool oracle_has_row(const struct oracle_stack *stack, size_t i)
 {
-	Dwarf_Frame *row = find_row(stack, i);
-	bool result = row;
+	struct row row;
 
-	free(row);
-	return result;
-}
-
-/* An expression begins with the register it is based on. */
-static bool is_based_elsewhere(const Dwarf_Op *ops, size_t nr)
-{
-	if (!nr)
+	if (!find_row(stack, i, &row))
 		return false;
-	if (ops[0].atom == DW_OP_bregx || ops[0].atom == DW_OP_regx)
-		return ops[0].number != DWARF_FP && ops[0].number != DWARF_SP;
-	if (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31)
-		return ops[0].atom != DW_OP_breg0 + DWARF_FP &&
-		       ops[0].atom != DW_OP_breg0 + DWARF_SP;
-	return ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31;
+	row_end(&row);
+	return true;
 }
 
 bool oracle_needs_register(const struct oracle_stack *stack, size_t i)
 {
-	Dwarf_Frame *row = find_row(stack, i);
-	Dwarf_Op memory_ops[3], *ops;
-	bool result = false;
-	size_t nr_ops;
-	int ra;
+	uint32_t known = 1U << row_abi->fp | 1U << row_abi->sp;
+	struct row row;
+	bool result;
 
-	if (!row)
+	if (!find_row(stack, i, &row))
 		return false;
-	if (!dwarf_frame_cfa(row, &ops, &nr_ops))
-		result = is_based_elsewhere(ops, nr_ops);
-	ra = dwarf_frame_info(row, NULL, NULL, NULL);
-	if (!result && ra >= 0 && !dwarf_frame_register(row, ra, memory_ops, &ops, &nr_ops))
-		result = is_based_elsewhere(ops, nr_ops);
-	free(row);
+	/* The address is known, where it is not in a register. */
+	if (row_abi->ra_offset)
+		known |= 1U << row_abi->ra;
+	result = row_registers(&row) & ~known;
+	row_end(&row);
 	return result;
 }
 
-void oracle_take(struct oracle_stack *stack, const struct user_regs_struct *regs)
+void oracle_take(struct oracle_stack *stack)
 {
-	registers = regs;
-	nr_stops++;
 	stack->nr = 0;
 	stack->end = END_OUTERMOST;
 	if (dwfl_getthread_frames(dwfl, process, on_frame, stack) && stack->end == END_OUTERMOST)

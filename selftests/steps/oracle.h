@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 #include <sys/types.h>
-#include <sys/user.h>
 
 #include "util.h"
 
@@ -32,7 +31,7 @@ void oracle_end(void);
 
 /* The process has mapped something else. */
 void oracle_refresh(void);
-void oracle_take(struct oracle_stack *stack, const struct user_regs_struct *regs);
+void oracle_take(struct oracle_stack *stack);
 
 /* Has .eh_frame a row for a frame? */
 bool oracle_has_row(const struct oracle_stack *stack, size_t i);

@@ -227,13 +227,13 @@ static void one_step(struct run *run)
 		run->counts.silent++;
 		return;
 	}
-	oracle_take(&run->oracle, &run->tracee.regs);
+	oracle_take(&run->oracle);
 	if (!all_mapped(run)) {
 		if (refresh(run)) {
 			run->counts.silent++;
 			return;
 		}
-		oracle_take(&run->oracle, &run->tracee.regs);
+		oracle_take(&run->oracle);
 		kernel_locate(&run->kernel, &run->maps);
 	}
 	count_addr(run, REG_IP(run->tracee.regs));

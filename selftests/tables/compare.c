@@ -80,21 +80,21 @@ static bool rule_is_right(const void *handle, const struct machine *machine,
 	struct kernel_rule rule = kernel_table_rule(handle);
 	uint64_t cfa = compute(machine, &rule.cfa, 0);
 
-	return cfa == caller->cfa && compute(machine, &rule.ra, cfa) == caller->ra &&
+	return cfa == caller->sp && compute(machine, &rule.ra, cfa) == caller->ra &&
 	       compute(machine, &rule.fp, cfa) == caller->fp;
 }
 
 /* What the kernel does without a rule */
 static bool signal_is_right(const struct machine *machine, const struct caller *caller)
 {
-	uint64_t sp = machine->regs[oracle_abi->sp];
+	uint64_t sp = machine->regs[row_abi->sp];
 
-	return machine_read(machine, sp + SIGNAL_SP) == caller->cfa &&
+	return machine_read(machine, sp + SIGNAL_SP) == caller->sp &&
 	       machine_read(machine, sp + SIGNAL_IP) == caller->ra &&
 	       machine_read(machine, sp + SIGNAL_FP) == caller->fp;
 }
 
-static enum verdict judge_one(const struct oracle_row *row, const struct machine *machine,
+static enum verdict judge_one(const struct row *row, const struct machine *machine,
 			      enum kernel_kind kind, const void *handle)
 {
 	struct caller caller = oracle_caller(row, machine);
@@ -102,7 +102,7 @@ static enum verdict judge_one(const struct oracle_row *row, const struct machine
 
 	switch (kind) {
 	case KERNEL_NOTHING:
-		return caller.kind == CALLER_NONE || oracle_is_plain(row) ?
+		return caller.kind == CALLER_NONE || row_is_plain(row) ?
 		       VERDICT_MISSING : VERDICT_LEFT_OUT;
 	case KERNEL_OUTERMOST:
 		right = caller.kind == CALLER_NONE;
@@ -119,7 +119,7 @@ static enum verdict judge_one(const struct oracle_row *row, const struct machine
 	return right ? VERDICT_EQUAL : VERDICT_WRONG;
 }
 
-static enum verdict judge(const struct oracle_row *row, uint64_t pc, enum kernel_kind kind,
+static enum verdict judge(const struct row *row, uint64_t pc, enum kernel_kind kind,
 			  const void *handle)
 {
 	enum verdict verdict = VERDICT_EQUAL;
@@ -170,10 +170,10 @@ static void count(struct scan *scan, uint64_t pc, enum verdict verdict)
 	scan->end = pc + 1;
 }
 
-static void compare_row(struct scan *scan, const struct oracle_row *row, uint64_t pc,
+static void compare_row(struct scan *scan, const struct row *row, uint64_t pc,
 			uint64_t end)
 {
-	bool uses_pc = oracle_uses_pc(row);
+	bool uses_pc = row_uses_pc(row);
 	enum kernel_kind kind, last_kind = KERNEL_NOTHING;
 	const void *handle, *last_handle = NULL;
 	enum verdict verdict = VERDICT_EQUAL;
@@ -191,27 +191,27 @@ static void compare_row(struct scan *scan, const struct oracle_row *row, uint64_
 }
 
 /* Where functions overlap, a row may end before it says so. */
-static bool is_same_row(struct scan *scan, const struct oracle_row *row, uint64_t address)
+static bool is_same_row(struct scan *scan, const struct row *row, uint64_t address)
 {
-	struct oracle_row other;
+	struct row other;
 	bool same;
 
-	if (!oracle_row_find(scan->cfi, address, &other))
+	if (!row_find(scan->cfi, address, &other))
 		return false;
 	same = other.start == row->start && other.end == row->end;
-	oracle_row_end(&other);
+	row_end(&other);
 	return same;
 }
 
 static void compare_text(struct scan *scan, const struct kernel_text *text)
 {
-	struct oracle_row row;
+	struct row row;
 	const void *handle;
 	uint64_t pc, end;
 
 	for (pc = text->start; pc < text->end; pc = end) {
 		end = pc + 1;
-		if (!oracle_row_find(scan->cfi, pc, &row)) {
+		if (!row_find(scan->cfi, pc, &row)) {
 			count(scan, pc, kernel_table_lookup(scan->table, pc, &handle) ?
 					VERDICT_EXTRA : VERDICT_NOTHING);
 			continue;
@@ -219,7 +219,7 @@ static void compare_text(struct scan *scan, const struct kernel_text *text)
 		if (row.end > pc && is_same_row(scan, &row, row.end - 1))
 			end = row.end < text->end ? row.end : text->end;
 		compare_row(scan, &row, pc, end);
-		oracle_row_end(&row);
+		row_end(&row);
 	}
 }
 
@@ -228,7 +228,7 @@ bool compare(Elf *elf, const struct kernel_table *table, const struct kernel_tex
 	     struct comparison *comparison)
 {
 	struct scan scan = {
-		.cfi = dwarf_getcfi_elf(elf),
+		.cfi = oracle_begin(elf),
 		.table = table,
 		.name = name,
 		.verbose = verbose,
@@ -236,13 +236,12 @@ bool compare(Elf *elf, const struct kernel_table *table, const struct kernel_tex
 	};
 	unsigned int i;
 
-	oracle_use(elf);
 	*comparison = (struct comparison){};
 	if (!scan.cfi)
 		return false;
 	for (i = 0; i < nr_texts; i++)
 		compare_text(&scan, &texts[i]);
 	end_run(&scan);
-	dwarf_cfi_end(scan.cfi);
+	oracle_end();
 	return true;
 }

@@ -8,7 +8,7 @@
 #include "breakage.h"
 #include "compare.h"
 #include "damage.h"
-#include "oracle.h"
+#include "row.h"
 #include "sframe/convert.h"
 #include "sframe/eh_frame.h"
 
@@ -102,7 +102,7 @@ static struct kernel_table *make_table(const struct subject *subject, const void
 {
 	return kernel_table_new(section, subject->conversion.size, subject->conversion.vaddr,
 				subject->texts, subject->nr_texts,
-				oracle_is_aarch64(subject->elf), why);
+				row_is_aarch64(subject->elf), why);
 }
 
 /* Of executable segments, with what is between functions */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "kernel_table.h"
-#include "oracle.h"
+#include "row.h"
 
 #include <linux/err.h>
 #include <linux/errno.h>
@@ -84,10 +84,10 @@ static struct kernel_value value_of(const struct sframe_value *from)
 		value.base = KERNEL_CFA;
 		break;
 	case SFRAME_BASE_SP:
-		value.reg = oracle_abi->sp;
+		value.reg = row_abi->sp;
 		break;
 	case SFRAME_BASE_FP:
-		value.reg = oracle_abi->fp;
+		value.reg = row_abi->fp;
 		break;
 	default:
 		value.reg = from->reg;
