@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,10 +37,12 @@
 #include "walks.h"
 
 #define PERIOD		500009
+#define SWITCH_PERIOD	20011
 #define PAGES		256
 /* On a busy host, most samples of an emulated CPU are elsewhere. */
 #define MIN_SAMPLES	100
 #define ENOUGH_SAMPLES	200
+#define ENOUGH_SWITCHES	2000
 #define MAX_ROUNDS	2000
 #define MAX_FRAMES	8
 #define MAX_SHOWN	5
@@ -84,6 +87,7 @@ static const struct part parts[] = {
  *	left out at the beginning: a sample in a caller has to have the rest. "*" is any one.
  * @kernel: sample the kernel as well
  * @probe: a uretprobe is on probed()
+ * @switches: sample only the kernel, while the CPU switches to a process with another stack
  */
 struct test {
 	const char *name;
@@ -91,6 +95,7 @@ struct test {
 	const char *wants[MAX_FRAMES];
 	bool kernel;
 	bool probe;
+	bool switches;
 };
 
 static volatile long sink;
@@ -201,10 +206,12 @@ long PART(clocks) clocks(long n)
 	return n + t.tv_nsec;
 }
 
+static volatile long call_nr = SYS_getppid;
+
 /* A system call, without libc */
 long PART(call) call(long n)
 {
-	register long x8 asm("x8") = SYS_getppid;
+	register long x8 asm("x8") = call_nr;
 	register long x0 asm("x0");
 
 	asm volatile("svc #0" : "=r" (x0) : "r" (x8) : "memory");
@@ -218,6 +225,29 @@ long PART(calls) calls(long n)
 	for (i = 0; i < 100; i++)
 		n += call(n);
 	return n;
+}
+
+/* Another process on this CPU, whose stack has no return address where that of calls() has one */
+static int start_other(void)
+{
+	cpu_set_t first;
+	int child;
+
+	CPU_ZERO(&first);
+	CPU_SET(0, &first);
+	sched_setaffinity(0, sizeof(first), &first);
+	call_nr = SYS_sched_yield;
+	child = fork();
+	if (!child) {
+		char *stack = __builtin_alloca(4096);
+
+		memset(stack, 0, 4096);
+		asm volatile("" : : "r" (stack) : "memory");
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (true)
+			sched_yield();
+	}
+	return child;
 }
 
 long PART(probed) probed(long n)
@@ -249,6 +279,7 @@ static const struct test tests[] = {
 	{ "vdso", clocks, { "vdso", "clocks", "outer", "main" } },
 	{ "system_calls", calls, { "call", "calls", "outer", "main" }, .kernel = true },
 	{ "uretprobe", probed, { "leaf", "probed", "outer", "main" }, .probe = true },
+	{ "switches", calls, { "call", "calls", "outer", "main" }, .kernel = true, .switches = true },
 };
 
 /* What is done when a stack is not as it should be */
@@ -344,7 +375,8 @@ static void judge(const struct test *test, const uint64_t *ips, unsigned int nr,
 {
 	int first = nr ? first_frame(test, ips[0]) : -1;
 
-	if (first < 0 || is_no_part(test->wants[first]) ||
+	/* Until current is what the page table is of, only the address is known. */
+	if (first < 0 || is_no_part(test->wants[first]) || (test->switches && nr == 1) ||
 	    (test->run == spin && !first && is_between(test, ips, nr))) {
 		count->others++;
 	} else if (matches(ips, nr, test->wants + first)) {
@@ -367,7 +399,7 @@ static void judge_sample(const struct test *test, const uint64_t *chain, uint64_
 		judge(test, chain + i + 1, nr - i - 1, count);
 }
 
-static int open_event(struct perf_event_attr *attr)
+static int open_event(struct perf_event_attr *attr, bool everybody)
 {
 	attr->size = sizeof(*attr);
 	attr->sample_type = PERF_SAMPLE_CALLCHAIN;
@@ -375,20 +407,22 @@ static int open_event(struct perf_event_attr *attr)
 	attr->defer_callchain = defer;
 	attr->defer_output = defer;
 	attr->disabled = 1;
-	return syscall(SYS_perf_event_open, attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	return syscall(SYS_perf_event_open, attr, everybody ? -1 : 0, everybody ? 0 : -1, -1,
+		       PERF_FLAG_FD_CLOEXEC);
 }
 
-static int open_cycles(bool kernel)
+static int open_cycles(const struct test *test)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE,
 		.config = PERF_COUNT_HW_CPU_CYCLES,
-		.sample_period = PERIOD,
-		.exclude_kernel = !kernel,
+		.sample_period = test->switches ? SWITCH_PERIOD : PERIOD,
+		.exclude_user = test->switches,
+		.exclude_kernel = !test->kernel,
 		.exclude_hv = 1,
 	};
 
-	return open_event(&attr);
+	return open_event(&attr, test->switches);
 }
 
 static unsigned long number_in(const char *path, const char *format)
@@ -433,7 +467,7 @@ static int open_uretprobe(void)
 	attr.uprobe_path = (uintptr_t)self;
 	attr.probe_offset = start;
 	attr.sample_period = 1;
-	return open_event(&attr);
+	return open_event(&attr, false);
 }
 
 static void copy_out(const char *data, uint64_t size, uint64_t at, void *to, size_t len)
@@ -492,15 +526,17 @@ static void set_signal(const struct test *test)
 static bool PART(main) run_test(const struct test *test, struct count *count)
 {
 	size_t size = (PAGES + 1) * sysconf(_SC_PAGESIZE);
-	int event = open_cycles(test->kernel), probe = test->probe ? open_uretprobe() : -1, i;
+	const unsigned int enough = test->switches ? ENOUGH_SWITCHES : ENOUGH_SAMPLES;
+	int event = open_cycles(test), probe = test->probe ? open_uretprobe() : -1, i;
+	int other = test->switches ? start_other() : 0;
 	struct perf_event_mmap_page *page;
 	sigset_t alarm;
 
 	sigemptyset(&alarm);
 	sigaddset(&alarm, SIGALRM);
 	sigprocmask(SIG_BLOCK, &alarm, NULL);
-	if (event < 0 || (test->probe && probe < 0)) {
-		printf("# perf_event_open(): %m\n");
+	if (event < 0 || (test->probe && probe < 0) || other < 0) {
+		printf("# perf_event_open() or fork(): %m\n");
 		return false;
 	}
 	page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
@@ -511,7 +547,7 @@ static bool PART(main) run_test(const struct test *test, struct count *count)
 	if (probe >= 0)
 		ioctl(probe, PERF_EVENT_IOC_ENABLE);
 	set_signal(test);
-	for (i = 0; i < MAX_ROUNDS && count->good + count->bad < ENOUGH_SAMPLES; i++) {
+	for (i = 0; i < MAX_ROUNDS && count->good + count->bad < enough; i++) {
 		int j;
 
 		ioctl(event, PERF_EVENT_IOC_ENABLE);
@@ -531,6 +567,8 @@ static bool PART(main) run_test(const struct test *test, struct count *count)
 	close(event);
 	if (probe >= 0)
 		close(probe);
+	if (other > 0)
+		kill(other, SIGKILL);
 	return true;
 }
 
