@@ -32,7 +32,7 @@ static const char * const verdict_names[] = {
 
 struct scan {
 	Dwarf_CFI *cfi;
-	const struct kernel_table *table;
+	const struct sframe_table *table;
 	const char *name;
 	unsigned int verbose;
 	struct comparison *result;
@@ -42,9 +42,9 @@ struct scan {
 	uint64_t end;
 };
 
-struct kernel_text *read_texts(Elf *elf, unsigned int *nr)
+struct sframe_text *read_texts(Elf *elf, unsigned int *nr)
 {
-	struct kernel_text *texts;
+	struct sframe_text *texts;
 	GElf_Phdr phdr;
 	size_t i, n, size;
 
@@ -59,29 +59,33 @@ struct kernel_text *read_texts(Elf *elf, unsigned int *nr)
 		/* No more than there is: each address will be asked for. */
 		if (phdr.p_filesz > size)
 			phdr.p_filesz = size;
-		texts[(*nr)++] = (struct kernel_text){ phdr.p_vaddr,
+		texts[(*nr)++] = (struct sframe_text){ phdr.p_vaddr,
 						       phdr.p_vaddr + phdr.p_filesz };
 	}
 	return texts;
 }
 
-static uint64_t compute(const struct machine *machine, const struct kernel_value *value,
+static uint64_t compute(const struct machine *machine, const struct sframe_value *value,
 			uint64_t cfa)
 {
-	uint64_t base = value->base == KERNEL_CFA ? cfa : machine->regs[value->reg];
+	const uint64_t bases[] = {
+		[SFRAME_BASE_SP]	= machine->regs[row_abi->sp],
+		[SFRAME_BASE_FP]	= machine->regs[row_abi->fp],
+		[SFRAME_BASE_REG]	= machine->regs[value->reg],
+		[SFRAME_BASE_CFA]	= cfa,
+	};
+	uint64_t sum = bases[value->base] + value->off;
 
-	base += value->off;
-	return value->deref ? machine_read(machine, base) : base;
+	return value->deref ? machine_read(machine, sum) : sum;
 }
 
-static bool rule_is_right(const void *handle, const struct machine *machine,
+static bool rule_is_right(const struct sframe_rule *rule, const struct machine *machine,
 			  const struct caller *caller)
 {
-	struct kernel_rule rule = kernel_table_rule(handle);
-	uint64_t cfa = compute(machine, &rule.cfa, 0);
+	uint64_t cfa = compute(machine, &rule->cfa, 0);
 
-	return cfa == caller->sp && compute(machine, &rule.ra, cfa) == caller->ra &&
-	       compute(machine, &rule.fp, cfa) == caller->fp;
+	return cfa == caller->sp && compute(machine, &rule->ra, cfa) == caller->ra &&
+	       compute(machine, &rule->fp, cfa) == caller->fp;
 }
 
 /* What the kernel does without a rule */
@@ -95,32 +99,33 @@ static bool signal_is_right(const struct machine *machine, const struct caller *
 }
 
 static enum verdict judge_one(const struct row *row, const struct machine *machine,
-			      enum kernel_kind kind, const void *handle)
+			      enum sframe_kind kind, const struct sframe_rule *rule)
 {
 	struct caller caller = oracle_caller(row, machine);
 	bool right = false;
 
 	switch (kind) {
-	case KERNEL_NOTHING:
+	case SFRAME_NOT_FOUND:
+	case SFRAME_UNSUPPORTED:
 		return caller.kind == CALLER_NONE || row_is_plain(row) ?
 		       VERDICT_MISSING : VERDICT_LEFT_OUT;
-	case KERNEL_OUTERMOST:
+	case SFRAME_OUTERMOST:
 		right = caller.kind == CALLER_NONE;
 		break;
-	case KERNEL_SIGNAL:
+	case SFRAME_SIGNAL:
 		right = row->signal && caller.kind == CALLER_KNOWN &&
 			signal_is_right(machine, &caller);
 		break;
-	case KERNEL_RULE:
+	case SFRAME_RULE:
 		right = !row->signal && caller.kind == CALLER_KNOWN &&
-			rule_is_right(handle, machine, &caller);
+			rule_is_right(rule, machine, &caller);
 		break;
 	}
 	return right ? VERDICT_EQUAL : VERDICT_WRONG;
 }
 
-static enum verdict judge(const struct row *row, uint64_t pc, enum kernel_kind kind,
-			  const void *handle)
+static enum verdict judge(const struct row *row, uint64_t pc, enum sframe_kind kind,
+			  const struct sframe_rule *rule)
 {
 	enum verdict verdict = VERDICT_EQUAL;
 	uint64_t seed;
@@ -128,7 +133,7 @@ static enum verdict judge(const struct row *row, uint64_t pc, enum kernel_kind k
 	for (seed = 0; seed < NR_MACHINES; seed++) {
 		const struct machine machine = machine_make(seed, pc);
 
-		verdict = judge_one(row, &machine, kind, handle);
+		verdict = judge_one(row, &machine, kind, rule);
 		if (verdict != VERDICT_EQUAL)
 			break;
 	}
@@ -174,18 +179,20 @@ static void compare_row(struct scan *scan, const struct row *row, uint64_t pc,
 			uint64_t end)
 {
 	bool uses_pc = row_uses_pc(row);
-	enum kernel_kind kind, last_kind = KERNEL_NOTHING;
-	const void *handle, *last_handle = NULL;
+	enum sframe_kind kind, last_kind = SFRAME_NOT_FOUND;
+	const struct sframe_rule *rule, *last_rule = NULL;
 	enum verdict verdict = VERDICT_EQUAL;
 	bool first = true;
 
 	for (; pc < end; pc++) {
-		kind = kernel_table_lookup(scan->table, pc, &handle);
-		if (first || uses_pc || kind != last_kind || handle != last_handle)
-			verdict = judge(row, pc, kind, handle);
+		rule = NULL;
+		kind = sframe_lookup(scan->table, pc, &rule);
+		/* Equal rules are one. */
+		if (first || uses_pc || kind != last_kind || rule != last_rule)
+			verdict = judge(row, pc, kind, rule);
 		first = false;
 		last_kind = kind;
-		last_handle = handle;
+		last_rule = rule;
 		count(scan, pc, verdict);
 	}
 }
@@ -203,16 +210,21 @@ static bool is_same_row(struct scan *scan, const struct row *row, uint64_t addre
 	return same;
 }
 
-static void compare_text(struct scan *scan, const struct kernel_text *text)
+static bool has_answer(enum sframe_kind kind)
+{
+	return kind != SFRAME_NOT_FOUND && kind != SFRAME_UNSUPPORTED;
+}
+
+static void compare_text(struct scan *scan, const struct sframe_text *text)
 {
 	struct row row;
-	const void *handle;
+	const struct sframe_rule *rule;
 	uint64_t pc, end;
 
 	for (pc = text->start; pc < text->end; pc = end) {
 		end = pc + 1;
 		if (!row_find(scan->cfi, pc, &row)) {
-			count(scan, pc, kernel_table_lookup(scan->table, pc, &handle) ?
+			count(scan, pc, has_answer(sframe_lookup(scan->table, pc, &rule)) ?
 					VERDICT_EXTRA : VERDICT_NOTHING);
 			continue;
 		}
@@ -223,7 +235,7 @@ static void compare_text(struct scan *scan, const struct kernel_text *text)
 	}
 }
 
-bool compare(Elf *elf, const struct kernel_table *table, const struct kernel_text *texts,
+bool compare(Elf *elf, const struct sframe_table *table, const struct sframe_text *texts,
 	     unsigned int nr_texts, const char *name, unsigned int verbose,
 	     struct comparison *comparison)
 {

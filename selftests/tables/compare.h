@@ -3,10 +3,7 @@
 #define TABLES_COMPARE_H
 
 #include <libelf.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include "kernel_table.h"
+#include <linux/sframe.h>
 
 /* Addresses of a file, by what both say about them */
 struct comparison {
@@ -24,13 +21,13 @@ static inline uint64_t comparison_different(const struct comparison *c)
 }
 
 /* The executable segments; NULL if there are none. To be freed. */
-struct kernel_text *read_texts(Elf *elf, unsigned int *nr);
+struct sframe_text *read_texts(Elf *elf, unsigned int *nr);
 
 /*
  * Asks both for each address of @texts. Differences are printed after "# @name: ", at
  * most @verbose. Returns false if libdw finds no .eh_frame.
  */
-bool compare(Elf *elf, const struct kernel_table *table, const struct kernel_text *texts,
+bool compare(Elf *elf, const struct sframe_table *table, const struct sframe_text *texts,
 	     unsigned int nr_texts, const char *name, unsigned int verbose,
 	     struct comparison *comparison);
 

@@ -17,6 +17,8 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <libgen.h>
+#include <linux/err.h>
+#include <linux/slab.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +41,7 @@ struct subject {
 	const char *path;
 	int fd;
 	Elf *elf;
-	struct kernel_text *texts;
+	struct sframe_text *texts;
 	unsigned int nr_texts;
 	struct sframe_conversion conversion;
 	double ms;
@@ -97,12 +99,22 @@ static void close_subject(struct subject *subject)
 		close(subject->fd);
 }
 
-static struct kernel_table *make_table(const struct subject *subject, const void *section,
+/* NULL: the kernel refuses the section; *@why is the error then. */
+static struct sframe_table *make_table(const struct subject *subject, const void *section,
 				       int *why)
 {
-	return kernel_table_new(section, subject->conversion.size, subject->conversion.vaddr,
-				subject->texts, subject->nr_texts,
-				row_is_aarch64(subject->elf), why);
+	const struct sframe_section input = {
+		.data = section,
+		.size = subject->conversion.size,
+		.vaddr = subject->conversion.vaddr,
+		.text = subject->texts,
+		.nr_text = subject->nr_texts,
+		.abi = row_is_aarch64(subject->elf) ? SFRAME_ABI_AARCH64 : SFRAME_ABI_AMD64,
+	};
+	struct sframe_table *table = sframe_table_create(&input, GFP_KERNEL);
+
+	*why = IS_ERR(table) ? PTR_ERR(table) : 0;
+	return *why ? NULL : table;
 }
 
 /* Of executable segments, with what is between functions */
@@ -152,7 +164,7 @@ static bool is_exact(const struct subject *subject, const struct comparison *com
 static bool check_subject(const struct subject *subject, const struct options *options)
 {
 	struct comparison comparison;
-	struct kernel_table *table;
+	struct sframe_table *table;
 	size_t size;
 	bool good;
 	int why;
@@ -164,8 +176,8 @@ static bool check_subject(const struct subject *subject, const struct options *o
 	}
 	good = compare(subject->elf, table, subject->texts, subject->nr_texts, subject->path,
 		       MAX_PRINTED, &comparison);
-	size = kernel_table_size(table);
-	kernel_table_free(table);
+	size = sframe_table_size(table);
+	sframe_table_free(table);
 	if (!good) {
 		printf("# %s: libdw finds no .eh_frame\n", subject->path);
 		return false;
@@ -181,7 +193,7 @@ static bool finds_error(const struct subject *subject, const struct comparison *
 {
 	size_t size = subject->conversion.size;
 	struct comparison comparison = {};
-	struct kernel_table *table;
+	struct sframe_table *table;
 	uint8_t *section;
 	const char *what;
 	bool found;
@@ -198,7 +210,7 @@ static bool finds_error(const struct subject *subject, const struct comparison *
 		return true;
 	compare(subject->elf, table, subject->texts, subject->nr_texts, subject->path, 0,
 		&comparison);
-	kernel_table_free(table);
+	sframe_table_free(table);
 	found = memcmp(&comparison, right, sizeof(comparison));
 	if (!found)
 		printf("# %s: error %" PRIu64 ", %s, was not found\n", subject->path, seed, what);
@@ -209,14 +221,14 @@ static bool finds_errors(const struct subject *subject, const struct options *op
 {
 	struct comparison right = {};
 	unsigned int i, found = 0;
-	struct kernel_table *table;
+	struct sframe_table *table;
 	int why;
 
 	table = make_table(subject, subject->conversion.section, &why);
 	if (!table)
 		return false;
 	compare(subject->elf, table, subject->texts, subject->nr_texts, subject->path, 0, &right);
-	kernel_table_free(table);
+	sframe_table_free(table);
 	for (i = 0; i < options->errors; i++)
 		found += finds_error(subject, &right, i);
 	printf("# %s: %u of %u planted errors found\n", subject->path, found, options->errors);
@@ -230,7 +242,7 @@ static bool finds_errors(const struct subject *subject, const struct options *op
 static bool stands_damage(struct subject *subject, uint64_t seed, unsigned int *converted)
 {
 	struct comparison comparison = {};
-	struct kernel_table *table = NULL;
+	struct sframe_table *table = NULL;
 	bool good;
 	int err, why;
 
@@ -250,7 +262,7 @@ static bool stands_damage(struct subject *subject, uint64_t seed, unsigned int *
 	}
 	compare(subject->elf, table, subject->texts, subject->nr_texts, subject->path, 0,
 		&comparison);
-	kernel_table_free(table);
+	sframe_table_free(table);
 	/* A bad entry, which the converter leaves out, can hide functions from libdw. */
 	if (comparison.wrong)
 		printf("# %s: damage %" PRIu64 ": %" PRIu64 " wrong\n", subject->path, seed,
