@@ -8,6 +8,12 @@
 #   tests NAME NEEDS... -- CMD...       a part that must have results
 #   parts_end                           prints the results and exits with the gravest status
 #
+# Commands for parts of both:
+#   check_series [end]
+#   guest PART FLAVOUR PLANS [NAME...]  tests of the directory PLANS: all, or these
+#   kernel_arm64
+#   needs PLAN...                       builds what the plans say that they need
+#
 # DIR has a log per part, one KTAP file of all, results.ktap, and the seconds of each
 # part, seconds. Where a part leaves DIR/NAME.ktap, these are its results; else those
 # that it printed. A part passes if it exits with 0 and scripts/ktap agrees.
@@ -34,8 +40,7 @@ wanted() { [ -z "${WANTED// /}" ] || [[ $WANTED == *" $1 "* ]]; }
 # done that for a guest.
 judge() {
 	! grep -qx "# scripts/ktap has judged the skips" "$2" || return 0
-	in_root "$TOP/scripts/ktap" judge ${3:+"$3"} "$1" "$2" \
-		"TOOLCHAIN=$TOOLCHAIN" "$([ "$(id -u)" = 0 ] || echo not-)root"
+	in_root "$TOP/scripts/ktap" judge ${3:+"$3"} "$1" "$2" "TOOLCHAIN=$TOOLCHAIN"
 }
 
 # record NAME STATUS SECONDS VERDICT [LOG]: adds the part, with the results in LOG
@@ -100,6 +105,38 @@ part() {
 tests() {
 	local some=--some
 	part "$@"
+}
+
+# with_results NAME DIR CMD...: the results of the part NAME are in DIR/results.ktap
+with_results() {
+	local name=$1 results=$2 status=0
+	shift 2
+	"$@" || status=$?
+	cp "$results/results.ktap" "$DIR/$name.ktap" || [ "$status" != 0 ] || status=3
+	return "$status"
+}
+
+check_series() {
+	with_results check-series "$OUT/results/check-series" env NO_BUILD=1 "$TOP/scripts/check-series" "$@"
+}
+
+# On x86-64, other parts have built all.
+guest() {
+	local -x FLAVOUR=$2 PLANS=$3 RESULTS=$DIR/$1 NO_BUILD=1
+	[ "$ARCH" = x86_64 ] || NO_BUILD=
+	with_results "$1" "$RESULTS" "$TOP/scripts/test" "${@:4}"
+}
+
+kernel_arm64() {
+	ARCH=arm64 "$TOP/scripts/toolchain" && ARCH=arm64 "$TOP/scripts/kernel" slim
+}
+
+needs() {
+	local script
+	while read -r script; do
+		say "$script"
+		"$TOP/$script" </dev/null || return "$?"
+	done < <(plan_needs "$@")
 }
 
 parts_end() {
