@@ -25,6 +25,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "ring.h"
 
 #define PERIOD		1000003
 #define PAGES		1024
@@ -125,38 +126,17 @@ static void take_stack(const uint64_t *ips, unsigned int nr, struct counts *coun
 		       (unsigned long long)(map ? last - map->start + map->offset : last));
 }
 
-static void take_sample(const uint64_t *words, struct counts *counts)
+static void take_record(unsigned int type, const uint64_t *body, void *counts)
 {
-	const uint64_t *chain = words + 1;
-	uint64_t nr = words[0], i;
+	const uint64_t *ips;
+	unsigned int nr;
 
-	for (i = 0; i < nr && chain[i] != PERF_CONTEXT_USER; i++)
-		;
-	if (i < nr)
-		take_stack(chain + i + 1, nr - i - 1, counts);
-}
-
-static void read_ring(struct perf_event_mmap_page *page, struct counts *counts)
-{
-	static uint64_t record[8192 + 1];
-	const char *data = (const char *)page + page->data_offset;
-	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
-	uint64_t at = page->data_tail, i;
-
-	while (at < head) {
-		const struct perf_event_header *header =
-			(const void *)(data + at % page->data_size);
-
-		/* Records are of whole words, so that a header is in one piece. */
-		for (i = 0; i < header->size / 8U; i++)
-			record[i] = *(const uint64_t *)(data + (at + 8 * i) % page->data_size);
-		if (header->type == PERF_RECORD_SAMPLE)
-			take_sample(record + 1, counts);
-		else if (header->type == PERF_RECORD_MMAP)
-			take_mapping(record + 1, counts);
-		at += header->size;
+	if (type == PERF_RECORD_SAMPLE) {
+		ips = user_part(body, &nr);
+		take_stack(ips, nr, counts);
+	} else if (type == PERF_RECORD_MMAP) {
+		take_mapping(body, counts);
 	}
-	__atomic_store_n(&page->data_tail, at, __ATOMIC_RELEASE);
 }
 
 static int bpf(int command, union bpf_attr *attr)
@@ -319,10 +299,10 @@ int main(int argc, char **argv)
 	poll_fd = (struct pollfd){ .fd = event, .events = POLLIN };
 	while (!waitpid(pid, &status, WNOHANG)) {
 		poll(&poll_fd, 1, 50);
-		read_ring(page, &counts);
+		read_ring(page, take_record, &counts);
 		read_stacks(ring, &counts);
 	}
-	read_ring(page, &counts);
+	read_ring(page, take_record, &counts);
 	read_stacks(ring, &counts);
 	printf("# %u samples, %u complete (%.2f %%), %.1f frames; %u others in exec; exit status %d\n",
 	       counts.samples, counts.complete, 100.0 * counts.complete / counts.samples,

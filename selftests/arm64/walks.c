@@ -34,6 +34,7 @@
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
+#include "ring.h"
 #include "walks.h"
 
 #define PERIOD		500009
@@ -387,18 +388,6 @@ static void judge(const struct test *test, const uint64_t *ips, unsigned int nr,
 	}
 }
 
-/* Of a callchain, the user part */
-static void judge_sample(const struct test *test, const uint64_t *chain, uint64_t nr,
-			 struct count *count)
-{
-	uint64_t i;
-
-	for (i = 0; i < nr && chain[i] != PERF_CONTEXT_USER; i++)
-		;
-	if (i < nr)
-		judge(test, chain + i + 1, nr - i - 1, count);
-}
-
 static int open_event(struct perf_event_attr *attr, bool everybody)
 {
 	attr->size = sizeof(*attr);
@@ -470,36 +459,25 @@ static int open_uretprobe(void)
 	return open_event(&attr, false);
 }
 
-static void copy_out(const char *data, uint64_t size, uint64_t at, void *to, size_t len)
+/* Where the samples of a test go */
+struct run {
+	const struct test *test;
+	struct count *count;
+};
+
+static void take_record(unsigned int type, const uint64_t *body, void *arg)
 {
-	size_t i;
+	const struct run *run = arg;
+	const uint64_t *ips;
+	unsigned int nr;
 
-	for (i = 0; i < len; i++)
-		((char *)to)[i] = data[(at + i) % size];
-}
-
-static void read_ring(const struct test *test, struct perf_event_mmap_page *page,
-		      struct count *count)
-{
-	const char *data = (const char *)page + page->data_offset;
-	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
-	uint64_t at = page->data_tail;
-
-	while (at < head) {
-		static uint64_t sample[8192];
-		struct perf_event_header header;
-
-		copy_out(data, page->data_size, at, &header, sizeof(header));
-		copy_out(data, page->data_size, at + sizeof(header), sample,
-			 header.size - sizeof(header));
-		if (header.type == PERF_RECORD_SAMPLE)
-			judge_sample(test, sample + 1, sample[0], count);
-		else if (header.type == PERF_RECORD_CALLCHAIN_DEFERRED)
-			/* Behind the cookie */
-			judge(test, sample + 2, sample[1], count);
-		at += header.size;
+	if (type == PERF_RECORD_SAMPLE) {
+		ips = user_part(body, &nr);
+		judge(run->test, ips, nr, run->count);
+	} else if (type == PERF_RECORD_CALLCHAIN_DEFERRED) {
+		/* Behind the cookie */
+		judge(run->test, body + 2, body[1], run->count);
 	}
-	__atomic_store_n(&page->data_tail, at, __ATOMIC_RELEASE);
 }
 
 static void set_signal(const struct test *test)
@@ -529,6 +507,7 @@ static bool PART(main) run_test(const struct test *test, struct count *count)
 	const unsigned int enough = test->switches ? ENOUGH_SWITCHES : ENOUGH_SAMPLES;
 	int event = open_cycles(test), probe = test->probe ? open_uretprobe() : -1, i;
 	int other = test->switches ? start_other() : 0;
+	struct run run = { test, count };
 	struct perf_event_mmap_page *page;
 	sigset_t alarm;
 
@@ -558,7 +537,7 @@ static bool PART(main) run_test(const struct test *test, struct count *count)
 		ioctl(event, PERF_EVENT_IOC_DISABLE);
 		/* The first samples have the tables loaded. There may be none in a round. */
 		if (page->data_tail)
-			read_ring(test, page, count);
+			read_ring(page, take_record, &run);
 		else
 			page->data_tail = page->data_head;
 	}
