@@ -2,13 +2,12 @@
 /*
  * Which share of captures has the user stack at once?
  *
- *	shares [-a PERCENT] [-f HZ] [-l] [-m] [-n] NAME COMMAND...
+ *	shares [-a PERCENT] [-l] [-m] [-n] NAME COMMAND...
  *
  * Captures the user stacks of all tasks that the clock interrupts while COMMAND
  * runs, and prints what came of it, one line for each kind of sample.
  *
  *	-a PERCENT	fail if less than that are known at once
- *	-f HZ		samples per second and CPU (default 1000)
  *	-l		print what it took to make each unwind table, too
  *	-m		-a is about the first threads of processes only
  *	-n		sample with NMIs: sysrq-l from CPU 0 interrupts the others
@@ -34,6 +33,7 @@
 #include "shares.skel.h"
 
 #define NR_STOPS	16
+#define PERIOD_NS	1000000
 #define NMI_INTERVAL_US	20000
 
 /* Of which thread, and where was it? */
@@ -57,10 +57,9 @@ struct share {
 static struct {
 	const char *name;
 	double wanted;
-	unsigned int frequency;
 	bool main_only, nmi, loads;
 	char **command;
-} args = { .frequency = 1000 };
+} args;
 
 static struct share shares[NR_KINDS];
 static volatile bool done;
@@ -69,13 +68,10 @@ static void read_args(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "+a:f:lmn")) != -1) {
+	while ((c = getopt(argc, argv, "+a:lmn")) != -1) {
 		switch (c) {
 		case 'a':
 			args.wanted = atof(optarg);
-			break;
-		case 'f':
-			args.frequency = atoi(optarg);
 			break;
 		case 'l':
 			args.loads = true;
@@ -90,8 +86,8 @@ static void read_args(int argc, char **argv)
 			exit(2);
 		}
 	}
-	if (argc - optind < 2 || !args.frequency)
-		error(2, 0, "usage: shares [-a PERCENT] [-f HZ] [-l] [-m] [-n] NAME COMMAND...");
+	if (argc - optind < 2)
+		error(2, 0, "usage: shares [-a PERCENT] [-l] [-m] [-n] NAME COMMAND...");
 	args.name = argv[optind];
 	args.command = argv + optind + 1;
 }
@@ -122,7 +118,7 @@ static void attach_clock(struct shares *skel)
 		.size = sizeof(attr),
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = 1000000000 / args.frequency,
+		.sample_period = PERIOD_NS,
 	};
 	int cpu, fd;
 
