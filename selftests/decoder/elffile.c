@@ -11,38 +11,21 @@
 #define PT_GNU_SFRAME	0x6474e554
 #endif
 
-static const char *add_text(struct elffile *file, const GElf_Phdr *phdr)
+/* A copy of its own: ASAN sees what is read beyond it. */
+static const char *add_sframe(struct elffile *file, const GElf_Phdr *phdr, Elf *elf)
 {
-	struct sframe_text *text = file->text;
-	unsigned int nr = file->section.nr_text;
+	Elf_Data *data = elf_getdata_rawchunk(elf, phdr->p_offset, phdr->p_filesz, ELF_T_BYTE);
 
-	text = reallocarray(text, nr + 1, sizeof(*text));
-	if (!text)
-		return "no memory";
-	text[nr].start = phdr->p_vaddr;
-	text[nr].end = phdr->p_vaddr + phdr->p_memsz;
-	file->text = text;
-	file->section.text = text;
-	file->section.nr_text = nr + 1;
-	return NULL;
-}
-
-static const char *add_sframe(struct elffile *file, const GElf_Phdr *phdr,
-			      Elf *elf)
-{
-	size_t len;
-	char *image = elf_rawfile(elf, &len);
-
-	if (!image || phdr->p_offset > len || phdr->p_filesz > len - phdr->p_offset)
+	if (!data)
 		return "SFrame segment outside the file";
 	if (file->data)
 		return "two SFrame segments";
-	file->data = malloc(phdr->p_filesz);
+	file->data = malloc(data->d_size);
 	if (!file->data)
 		return "no memory";
-	memcpy(file->data, image + phdr->p_offset, phdr->p_filesz);
+	memcpy(file->data, data->d_buf, data->d_size);
 	file->section.data = file->data;
-	file->section.size = phdr->p_filesz;
+	file->section.size = data->d_size;
 	file->section.vaddr = phdr->p_vaddr;
 	file->section.abi = SFRAME_ABI_AMD64;
 	return NULL;
@@ -54,36 +37,35 @@ static const char *read_phdrs(struct elffile *file, Elf *elf)
 	GElf_Phdr phdr;
 	size_t i, nr;
 
-	if (elf_kind(elf) != ELF_K_ELF || elf_getphdrnum(elf, &nr))
+	if (elf_getphdrnum(elf, &nr))
 		return "not an ELF file";
+	file->text = calloc(nr, sizeof(*file->text));
+	file->section.text = file->text;
+	if (!file->text)
+		return "no memory";
 	for (i = 0; i < nr && !err; i++) {
 		if (!gelf_getphdr(elf, i, &phdr))
 			return "bad program header";
 		if (phdr.p_type == PT_LOAD && phdr.p_flags & PF_X)
-			err = add_text(file, &phdr);
+			file->text[file->section.nr_text++] = (struct sframe_text){
+				phdr.p_vaddr, phdr.p_vaddr + phdr.p_memsz };
 		else if (phdr.p_type == PT_GNU_SFRAME)
 			err = add_sframe(file, &phdr, elf);
 	}
-	if (!err && !file->data)
-		err = "no SFrame segment";
-	return err;
+	return err ?: file->data ? NULL : "no SFrame segment";
 }
 
 const char *elffile_read(struct elffile *file, const char *path)
 {
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	const char *err;
-	int fd;
 	Elf *elf;
 
 	memset(file, 0, sizeof(*file));
 	elf_version(EV_CURRENT);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return "cannot be opened";
-	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	err = elf ? read_phdrs(file, elf) : "not an ELF file";
-	if (elf)
-		elf_end(elf);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	err = read_phdrs(file, elf);
+	elf_end(elf);
 	close(fd);
 	if (err)
 		elffile_free(file);
