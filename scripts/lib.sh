@@ -223,6 +223,16 @@ temporary() {
 	mkdir "$SCRATCH"
 }
 
+# quietly LOG WHAT CMD...: builds WHAT; LOG has what CMD printed
+quietly() {
+	local log=$1 what=$2
+	shift 2
+	mkdir -p "${log%/*}"
+	"$@" >"$log" 2>&1 && return
+	grep -E 'error|Error' "$log" | head -n 20 >&2 || tail -n 20 "$log" >&2
+	die 2 "$what: does not build (log: $log)"
+}
+
 # with_progress NAME LOG CMD...: a line now and then instead of thousands, which
 # the log has
 with_progress() {
