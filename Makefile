@@ -3,7 +3,6 @@
 # make ends with its own status 2 whatever went wrong. The last line of a target
 # has the real one, and the scripts, called directly, return it.
 
-export ARCH CONFIG LINUX TOOLCHAIN ACCEL JOBS OUT FLAVOUR T FORCE SUITES MIRROR TESTS CHECK_FLAVOURS FUZZ_RUNS FUZZ_SECONDS SIZE
 V := scripts/verdict
 
 help:

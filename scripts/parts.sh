@@ -151,7 +151,7 @@ parts_end() {
 	cat "$DIR/seconds"
 	# There may be no root.
 	read -r passed failed skipped <<<"$(in_root "$TOP/scripts/ktap" count "$KTAP" || echo '? ? ?')"
-	printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+	printf '%s passed, %s failed, %s skipped\n' "$passed" "$failed" "$skipped"
 	[ "$worst" != 0 ] || [ "$failed" = 0 ] || worst=1
 	exit "$worst"
 }

@@ -33,6 +33,7 @@ series_begin() {
 
 series_end() {
 	local failed
+	[ "$number" -gt 0 ] || die 2 "there is nothing to check"
 	printf '1..%d\n' "$number" >>"$KTAP"
 	failed=$(grep -c '^not ok' "$KTAP" || true)
 	say "${#FILES[@]} patches: $((number - failed)) passed, $failed failed"

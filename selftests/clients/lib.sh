@@ -53,7 +53,7 @@ blocks() { awk -v RS= 'NF > 1 && $NF ~ /^[0-9]+$/ { samples += $NF; frames += (N
 # addresses of memleak, one per line, an empty one before each stack
 addresses() { sed -n -e '/ from stack$/s/.*//p' -e 's/^.*\[<\([0-9a-f]*\)>\].*/\1/p'; }
 
-# program CLIENT PID: in bpftrace's language
+# program_of CLIENT PID: in bpftrace's language
 program_of() {
 	case $1 in
 	bpftrace) echo "profile:hz:499 /pid == $2/ { print(ustack(raw, 127)); }" ;;
