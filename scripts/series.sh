@@ -20,8 +20,11 @@ series_begin() {
 		"$TOP/scripts/toolchain" || exit "$?"
 		"$TOP/scripts/tree" || exit "$?"
 	fi
+	mkdir -p "$WORK"
+	exec 9>"$WORK/lock"
+	flock -n 9 || die 3 "another run uses $WORK"
 	rm -rf "$RESULTS"
-	mkdir -p "$WORK" "$RESULTS"
+	mkdir -p "$RESULTS"
 	KTAP=$RESULTS/results.ktap
 	printf 'KTAP version 1\n' >"$KTAP"
 	BASE=$(tree_base) || exit "$?"
