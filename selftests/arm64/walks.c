@@ -8,7 +8,7 @@
  *
  *	walks [VALUE [MODE...]]
  *
- * VALUE is for the sysctl kernel.unwind_user_callchain, default 2. Modes:
+ * VALUE is for the sysctl kernel.unwind_user_callchain, default 1. Modes:
  *
  *	defer	stacks are walked on the way back to user mode
  *	bti	branches have to be guarded
@@ -627,7 +627,7 @@ int main(int argc, char **argv)
 	}
 	/* A deferred walk is never made between two tasks. */
 	nr -= defer && tests[nr - 1].switches;
-	set_sysctl(argc > 1 ? argv[1] : "2");
+	set_sysctl(argc > 1 ? argv[1] : "1");
 	printf("KTAP version 1\n1..%u\n", nr);
 	for (i = 0; i < nr; i++) {
 		struct count count = {};

@@ -39,11 +39,16 @@ struct task_struct {
 	unsigned int in_execve:1;
 } __attribute__((preserve_access_index));
 
-struct sframe_section {
+struct unwind_section {
 	unsigned long size;
 } __attribute__((preserve_access_index));
 
-struct sframe_table {
+struct unwind_table_input {
+	struct unwind_section sframe;
+	struct unwind_section eh_frame;
+} __attribute__((preserve_access_index));
+
+struct unwind_table {
 	unsigned long size;
 } __attribute__((preserve_access_index));
 
@@ -90,16 +95,16 @@ int nmi(void *ctx)
 }
 
 /* The guest loads one at a time, as only one thread runs that has new files */
-SEC("fentry/sframe_table_create")
+SEC("fentry/unwind_table_create")
 int BPF_PROG(load_begin)
 {
 	load_start = bpf_ktime_get_ns();
 	return 0;
 }
 
-SEC("fexit/sframe_table_create")
-int BPF_PROG(load_end, struct sframe_section *section, unsigned int gfp,
-	     struct sframe_table *table)
+SEC("fexit/unwind_table_create")
+int BPF_PROG(load_end, struct unwind_table_input *input, unsigned int gfp,
+	     struct unwind_table *table)
 {
 	__u64 end = bpf_ktime_get_ns();
 	__u32 i = nr_loads;
@@ -110,7 +115,7 @@ int BPF_PROG(load_end, struct sframe_section *section, unsigned int gfp,
 	if (i >= MAX_LOADS)
 		return 0;
 	loads[i].ns = end - load_start;
-	loads[i].section = section->size;
+	loads[i].section = input->sframe.size + input->eh_frame.size;
 	loads[i].table = table->size;
 	nr_loads = i + 1;
 	return 0;

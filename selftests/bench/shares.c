@@ -46,7 +46,7 @@ static const char * const kind_names[NR_KINDS] = {
 /* enum bpf_stack_stop */
 static const char * const stop_names[NR_STOPS] = {
 	"none", "complete", "fp_end", "depth", "no_rule", "cold", "fault", "bad_cfa",
-	"bad_ip", "no_user",
+	"bad_ip", "no_user", "unsupported",
 };
 
 struct share {
@@ -189,7 +189,7 @@ static struct shares *load(void)
 		error(3, errno, "load the program");
 	if (!bpf_program__attach(skel->progs.load_begin) ||
 	    !bpf_program__attach(skel->progs.load_end))
-		error(3, errno, "attach to sframe_table_create()");
+		error(3, errno, "attach to unwind_table_create()");
 	return skel;
 }
 

@@ -7,7 +7,8 @@ code is not checked: Java's interpreter lets methods return to addresses that fo
 With "calls", a caller is the last byte of the call, as DWARF unwinders print it.
 
 A stack is whole if no frame is bogus and it ends where the program or a thread begins: before
-the hlt of _start, or before libc exits with what the first function of a thread has returned.
+the hlt of _start, in the first bytes of the program, or before libc exits with what the first
+function of a thread has returned.
 In Go, it is whole if no frame is bogus up to the first one in GO_ROOTS, where Go's own
 traceback ends: from there the frame pointer leads to another stack, or to an old one.
 .gopclntab has these functions."""
@@ -17,6 +18,8 @@ import re
 import struct
 import sys
 
+AT_ENTRY = 9
+MAX_START = 64  # bytes of a _start, as musl's, which has no hlt
 ENDS = (b'\xf4', b'\x48\x89\xc7\xb8\x3c\0\0\0\x0f\x05')
 SIGRETURN = b'\x48\xc7\xc0\x0f\0\0\0\x0f\x05'
 CALL = re.compile(rb'(\xe8....|\xff([\x10-\x13\x16\x17\xd0-\xd7]|\x14.|\x14.....|\x15....|'
@@ -74,6 +77,8 @@ class Judge:
                 with open(f'/proc/{pid}/map_files/{start:x}-{end:x}', 'rb') as file:
                     name = build_id(file.read())
                 self.files.setdefault(name, []).append((int(words[2], 16), start, end - start))
+        with open(f'/proc/{pid}/auxv', 'rb') as file:
+            self.entry = dict(struct.iter_unpack('<QQ', file.read())).get(AT_ENTRY, 0)
         self.memory = os.open(f'/proc/{pid}/mem', os.O_RDONLY)
         self.known = {}
 
@@ -90,7 +95,8 @@ class Judge:
                 after = self.read(ip, min(ip + 10, end))
                 root = any(first < ip <= last for first, last in self.roots)
                 called = root or generated or CALL.search(self.read(max(ip - 7, start), ip))
-                return called, root or after.startswith(ENDS), not after.startswith(SIGRETURN)
+                end = root or after.startswith(ENDS) or 0 < ip - self.entry <= MAX_START
+                return called, end, not after.startswith(SIGRETURN)
         return False, False, True
 
     def address(self, line):

@@ -11,70 +11,139 @@
 #define PT_GNU_SFRAME	0x6474e554
 #endif
 
+/* In .eh_frame_hdr: a version, three encodings, then a pointer relative to itself */
+#define EH_FRAME_PTR	4
+
 /* A copy of its own: ASAN sees what is read beyond it. */
-static const char *add_sframe(struct elffile *file, const GElf_Phdr *phdr, Elf *elf)
+static const char *copy_section(struct unwind_section *section, Elf *elf, uint64_t offset,
+				uint64_t size, uint64_t vaddr)
 {
-	Elf_Data *data = elf_getdata_rawchunk(elf, phdr->p_offset, phdr->p_filesz, ELF_T_BYTE);
+	Elf_Data *data = elf_getdata_rawchunk(elf, offset, size, ELF_T_BYTE);
+	void *copy;
 
 	if (!data)
-		return "SFrame segment outside the file";
-	if (file->data)
-		return "two SFrame segments";
-	file->data = malloc(data->d_size);
-	if (!file->data)
+		return "a section is outside of the file";
+	copy = malloc(size);
+	if (!copy)
 		return "no memory";
-	memcpy(file->data, data->d_buf, data->d_size);
-	file->section.data = file->data;
-	file->section.size = data->d_size;
-	file->section.vaddr = phdr->p_vaddr;
-	file->section.abi = SFRAME_ABI_AMD64;
+	memcpy(copy, data->d_buf, size);
+	free((void *)section->data);
+	*section = (struct unwind_section) { .data = copy, .size = size, .vaddr = vaddr };
+	return NULL;
+}
+
+static const char *read_shdrs(struct elffile *file, Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	const char *name;
+	GElf_Shdr shdr;
+	size_t strings;
+
+	if (elf_getshdrstrndx(elf, &strings))
+		return NULL;
+	while ((scn = elf_nextscn(elf, scn))) {
+		if (!gelf_getshdr(scn, &shdr) || !shdr.sh_size || shdr.sh_type == SHT_NOBITS ||
+		    !(shdr.sh_flags & SHF_ALLOC))
+			continue;
+		name = elf_strptr(elf, strings, shdr.sh_name);
+		if (name && !strcmp(name, ".eh_frame"))
+			return copy_section(&file->input.eh_frame, elf, shdr.sh_offset,
+					    shdr.sh_size, shdr.sh_addr);
+	}
+	return NULL;
+}
+
+/* Without section headers, the section ends where its segment does, at the latest. */
+static const char *read_eh_frame_hdr(struct elffile *file, Elf *elf, const GElf_Phdr *hdr)
+{
+	Elf_Data *data = elf_getdata_rawchunk(elf, hdr->p_offset, hdr->p_filesz, ELF_T_BYTE);
+	GElf_Phdr phdr;
+	uint64_t start;
+	size_t i, nr;
+	int32_t rel;
+
+	if (!data || data->d_size < EH_FRAME_PTR + sizeof(rel))
+		return NULL;
+	memcpy(&rel, data->d_buf + EH_FRAME_PTR, sizeof(rel));
+	start = hdr->p_vaddr + EH_FRAME_PTR + rel;
+	elf_getphdrnum(elf, &nr);
+	for (i = 0; i < nr; i++) {
+		if (!gelf_getphdr(elf, i, &phdr) || phdr.p_type != PT_LOAD ||
+		    start < phdr.p_vaddr || start >= phdr.p_vaddr + phdr.p_filesz)
+			continue;
+		return copy_section(&file->input.eh_frame, elf,
+				    phdr.p_offset + start - phdr.p_vaddr,
+				    phdr.p_vaddr + phdr.p_filesz - start, start);
+	}
 	return NULL;
 }
 
 static const char *read_phdrs(struct elffile *file, Elf *elf)
 {
+	struct unwind_table_input *input = &file->input;
 	const char *err = NULL;
 	GElf_Phdr phdr;
-	size_t i, nr;
+	size_t i, nr, size;
 
-	if (elf_getphdrnum(elf, &nr))
+	if (elf_getphdrnum(elf, &nr) || !elf_rawfile(elf, &size))
 		return "not an ELF file";
-	file->text = calloc(nr, sizeof(*file->text));
-	file->section.text = file->text;
+	file->text = calloc(nr ?: 1, sizeof(*file->text));
+	input->text = file->text;
 	if (!file->text)
 		return "no memory";
 	for (i = 0; i < nr && !err; i++) {
 		if (!gelf_getphdr(elf, i, &phdr))
 			return "bad program header";
+		/* No more than there is: each address will be asked for. */
+		phdr.p_filesz = min(phdr.p_filesz, size);
 		if (phdr.p_type == PT_LOAD && phdr.p_flags & PF_X)
-			file->text[file->section.nr_text++] = (struct sframe_text){
-				phdr.p_vaddr, phdr.p_vaddr + phdr.p_memsz };
+			file->text[input->nr_text++] = (struct unwind_text) {
+				phdr.p_vaddr, phdr.p_vaddr + phdr.p_filesz };
 		else if (phdr.p_type == PT_GNU_SFRAME)
-			err = add_sframe(file, &phdr, elf);
+			err = copy_section(&input->sframe, elf, phdr.p_offset, phdr.p_filesz,
+					   phdr.p_vaddr);
+		else if (phdr.p_type == PT_GNU_EH_FRAME && !input->eh_frame.data)
+			err = read_eh_frame_hdr(file, elf, &phdr);
 	}
-	return err ?: file->data ? NULL : "no SFrame segment";
-}
-
-const char *elffile_read(struct elffile *file, const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	const char *err;
-	Elf *elf;
-
-	memset(file, 0, sizeof(*file));
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	err = read_phdrs(file, elf);
-	elf_end(elf);
-	close(fd);
-	if (err)
-		elffile_free(file);
 	return err;
 }
 
-void elffile_free(struct elffile *file)
+const char *elffile_read(struct elffile *file, Elf *elf)
 {
-	free(file->data);
+	GElf_Ehdr ehdr;
+
+	*file = (struct elffile) { .fd = -1, .elf = elf };
+	if (!gelf_getehdr(elf, &ehdr) || ehdr.e_ident[EI_CLASS] != ELFCLASS64)
+		return "not an ELF file of 64 bits";
+	if (ehdr.e_machine == EM_X86_64)
+		file->input.abi = UNWIND_TABLE_X86_64;
+#ifdef HAVE_AARCH64
+	else if (ehdr.e_machine == EM_AARCH64)
+		file->input.abi = UNWIND_TABLE_AARCH64;
+#endif
+	else
+		return "of an unknown machine";
+	return read_shdrs(file, elf) ?: read_phdrs(file, elf);
+}
+
+const char *elffile_open(struct elffile *file, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const char *err;
+
+	elf_version(EV_CURRENT);
+	err = elffile_read(file, elf_begin(fd, ELF_C_READ_MMAP, NULL));
+	file->fd = fd;
+	return err;
+}
+
+void elffile_close(struct elffile *file)
+{
+	free((void *)file->input.sframe.data);
+	free((void *)file->input.eh_frame.data);
 	free(file->text);
-	memset(file, 0, sizeof(*file));
+	elf_end(file->elf);
+	if (file->fd >= 0)
+		close(file->fd);
+	*file = (struct elffile) { .fd = -1 };
 }

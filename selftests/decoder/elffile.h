@@ -2,17 +2,22 @@
 #ifndef DECODER_ELFFILE_H
 #define DECODER_ELFFILE_H
 
-#include <linux/sframe.h>
+#include <libelf.h>
+#include <linux/unwind_table.h>
 
-/* A copy of a file's SFrame segment, and its text */
+/* What unwind_table_create() wants to know of a file. Sections are copies. */
 struct elffile {
-	struct sframe_section	 section;
-	struct sframe_text	*text;
-	void			*data;
+	struct unwind_table_input input;
+	struct unwind_text *text;
+	int fd;
+	Elf *elf;
 };
 
-/* 0, or a message that says why not */
-const char *elffile_read(struct elffile *file, const char *path);
-void elffile_free(struct elffile *file);
+/* Return: NULL, or what is wrong. With neither section, nothing is wrong. */
+const char *elffile_open(struct elffile *file, const char *path);
+/* The same for @elf, which belongs to @file then. */
+const char *elffile_read(struct elffile *file, Elf *elf);
+/* To be called after an error, too */
+void elffile_close(struct elffile *file);
 
 #endif

@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0
-# Headers for the kernel's own files: linux/sframe.h is the tree's, all others are shim.h.
+# The kernel's own files, and headers for them: two are the tree's, all others are shim.h.
 # For makefiles that set KSRC, OUT and decoder; INCLUDE is for the compiler.
 INCLUDE := -I$(OUT)/include -I$(decoder)/include
+# The series can be applied without its topic arm64.
+ifneq ($(shell grep -s UNWIND_TABLE_AARCH64 $(KSRC)/include/linux/unwind_table.h),)
+INCLUDE += -DHAVE_AARCH64
+endif
+kernel-src := $(addprefix $(KSRC)/kernel/unwind/,table.c sframe.c eh_frame.c) $(KSRC)/lib/sort.c
 shims := $(addprefix $(OUT)/include/,kunit/visibility.h linux/sched/signal.h \
-	 $(addsuffix .h,$(addprefix linux/,bitops bits bsearch err hash math minmax mm module \
-	 nospec overflow prandom random sched siphash sizes slab string types unaligned vmalloc)))
-kernel-headers := $(OUT)/include/linux/sframe.h $(shims) $(wildcard $(decoder)/include/*.h $(decoder)/include/*/*.h)
+	 $(addsuffix .h,$(addprefix linux/,bitops bits err export hash minmax nospec overflow prandom \
+	 random sched siphash sizes slab string types unaligned)))
+tree-headers := $(addprefix $(OUT)/include/linux/,sort.h unwind_table.h)
+kernel-headers := $(tree-headers) $(wildcard $(KSRC)/kernel/unwind/*.h) $(shims) \
+		  $(wildcard $(decoder)/include/*.h)
 
 $(shims):
 	@mkdir -p $(dir $@)
 	echo '#include <shim.h>' >$@
 
-$(OUT)/include/linux/sframe.h: $(KSRC)/include/linux/sframe.h
+$(tree-headers): $(OUT)/include/%: $(KSRC)/include/%
 	@mkdir -p $(dir $@)
 	ln -sf $(abspath $<) $@

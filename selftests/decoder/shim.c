@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What kernel/unwind/sframe.c takes from the kernel and that is more than a
- * macro in user space
+ * What the code under test takes from the kernel and that is more than a macro in user
+ * space
  */
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -12,6 +12,7 @@
 int shim_fail_alloc = -1;
 bool shim_fatal_signal;
 size_t shim_live;
+size_t shim_peak;
 
 static bool shim_alloc_fails(void)
 {
@@ -33,6 +34,8 @@ void *shim_alloc(void *old, size_t size, bool zero)
 	if (!p)
 		return NULL;
 	shim_live += malloc_usable_size(p) - old_size;
+	/* As in the kernel, a block that grows is copied: there are two for a while. */
+	shim_peak = max(shim_peak, shim_live + old_size);
 	if (!old)
 		memset(p, zero ? 0 : 0xa5, size);
 	return p;

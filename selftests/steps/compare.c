@@ -11,23 +11,6 @@ static void differ(struct comparison *result, size_t frame, const char *why)
 	result->why = why;
 }
 
-/*
- * The first frame in code without SFrame; what it says of callers is not compared. The
- * trampoline that a signal handler returns to has none and needs none.
- */
-static size_t first_uncovered(const struct oracle_stack *oracle, const struct mappings *maps,
-			      enum cover *cover)
-{
-	size_t i;
-
-	for (i = 0; i < oracle->nr; i++) {
-		*cover = mappings_cover(maps, oracle->frames[i] - !oracle->exact[i]);
-		if (*cover != COVER_TABLE && !(i + 1 < oracle->nr && oracle->exact[i + 1]))
-			break;
-	}
-	return i;
-}
-
 /* All frames of both are the same: did the kernel end where it has to? */
 static void compare_whole(struct comparison *result, const struct kernel_stack *kernel,
 			  const struct oracle_stack *oracle)
@@ -42,21 +25,20 @@ static void compare_whole(struct comparison *result, const struct kernel_stack *
 }
 
 /*
- * Code in a file with SFrame that has none: its author left that out. The kernel ends
- * there, or goes on by frame pointer, which says nothing of the table.
+ * There is no .eh_frame for the last address: the kernel ends there, or goes on by frame pointer
+ * or behind a signal.
  */
-static void compare_gap(struct comparison *result, const struct kernel_stack *kernel,
-			const struct oracle_stack *oracle, size_t gap)
+static void compare_unknown(struct comparison *result, const struct kernel_stack *kernel,
+			    const struct oracle_stack *oracle)
 {
-	/* Nobody else has one, either */
-	bool unknown = oracle->nr == gap + 1 && oracle->end == END_UNKNOWN;
+	size_t last = oracle->nr - 1;
+	bool by_table = kernel->nr > oracle->nr && !(kernel->methods & BPF_STACK_BY_FP) &&
+			!kernel->exact[oracle->nr];
 
-	bool by_table = kernel->nr > gap + 1 && !(kernel->methods & BPF_STACK_BY_FP);
-
-	if (by_table || (kernel->nr == gap + 1 && kernel->stop == BPF_STACK_STOP_COMPLETE))
-		return differ(result, gap, "the kernel has a rule where there is none");
-	result->verdict = gap ? PART : unknown ? UNKNOWN : TOP;
-	result->why = unknown ? "no .eh_frame" : "not in the SFrame table";
+	if (by_table || (kernel->nr == oracle->nr && kernel->stop == BPF_STACK_STOP_COMPLETE))
+		return differ(result, last, "the kernel has a rule where there is none");
+	result->verdict = last ? PART : UNKNOWN;
+	result->why = "no .eh_frame";
 }
 
 /* The first return address outside of code: elfutils believes anything. */
@@ -108,8 +90,8 @@ static bool compare_register(struct comparison *result, const struct kernel_stac
 {
 	size_t last = kernel->nr - 1;
 
-	if (!kernel->nr || oracle->exact[last] || kernel->stop != BPF_STACK_STOP_NO_RULE ||
-	    !oracle_needs_register(oracle, last))
+	if (!kernel->nr || oracle->exact[last] || !oracle_needs_register(oracle, last) ||
+	    (kernel->stop != BPF_STACK_STOP_NO_RULE && kernel->stop != BPF_STACK_STOP_UNSUPPORTED))
 		return false;
 	result->verdict = PART;
 	result->frame = last;
@@ -117,20 +99,34 @@ static bool compare_register(struct comparison *result, const struct kernel_stac
 	return true;
 }
 
+/* The kernel may lack a rule only where .eh_frame has an unusual one. */
+static bool compare_unsupported(struct comparison *result, const struct kernel_stack *kernel,
+				const struct oracle_stack *oracle)
+{
+	size_t last = kernel->nr - 1;
+
+	if (!kernel->nr || kernel->stop != BPF_STACK_STOP_UNSUPPORTED ||
+	    !oracle_has_row(oracle, last) || oracle_is_plain(oracle, last))
+		return false;
+	result->verdict = last ? PART : TOP;
+	result->frame = last;
+	result->why = "the kernel does not support the rule";
+	return true;
+}
+
 void compare(struct comparison *result, const struct kernel_stack *kernel,
 	     const struct oracle_stack *oracle, const struct mappings *maps)
 {
-	enum cover cover = COVER_TABLE;
-	size_t uncovered = first_uncovered(oracle, maps, &cover);
 	size_t code = first_not_code(oracle, maps);
-	bool astray = code < oracle->nr && code <= uncovered;
-	size_t i, nr = astray ? code : uncovered < oracle->nr ? uncovered + 1 : oracle->nr;
+	bool astray = code < oracle->nr;
+	size_t i, nr = astray ? code : oracle->nr;
 
 	*result = (struct comparison){};
 	if (!kernel->known)
 		return differ(result, 0, "no stack from the kernel");
 	for (i = 0; i < nr; i++) {
-		if (i >= kernel->nr && compare_register(result, kernel, oracle))
+		if (i >= kernel->nr && (compare_register(result, kernel, oracle) ||
+					compare_unsupported(result, kernel, oracle)))
 			return;
 		if (i >= kernel->nr)
 			return differ(result, i - !!i, "the kernel does not find the caller");
@@ -142,19 +138,15 @@ void compare(struct comparison *result, const struct kernel_stack *kernel,
 	result->frame = nr - 1;
 	if (astray)
 		return compare_astray(result, kernel, code);
-	if (uncovered < oracle->nr && cover == COVER_GAP)
-		return compare_gap(result, kernel, oracle, uncovered);
-	if (uncovered < oracle->nr) {
-		result->verdict = uncovered ? PART : TOP;
-		result->why = "no SFrame table";
-		return;
-	}
 	if (oracle->end == END_OUTERMOST)
 		return compare_whole(result, kernel, oracle);
-	if (kernel->nr == oracle->nr && compare_register(result, kernel, oracle))
+	if (kernel->nr == oracle->nr && (compare_register(result, kernel, oracle) ||
+					 compare_unsupported(result, kernel, oracle)))
 		return;
 	if (compare_nothing(result, kernel, oracle))
 		return;
+	if (!oracle_has_row(oracle, oracle->nr - 1))
+		return compare_unknown(result, kernel, oracle);
 	result->verdict = oracle->nr > 1 ? PART : UNKNOWN;
 	result->why = "elfutils does not know the caller";
 }

@@ -9,7 +9,7 @@
 enum verdict {
 	WHOLE,		/* equal to the outermost frame */
 	PART,		/* equal, callers included, up to where nobody knows more */
-	TOP,		/* the first address is in code without SFrame: only that is equal */
+	TOP,		/* the kernel does not support the first rule: only the address is equal */
 	UNKNOWN,	/* the first address has no .eh_frame: only that is equal */
 	ASTRAY,		/* .eh_frame is wrong: both come to the same that is not code */
 	DIFFERENT,

@@ -9,18 +9,6 @@
 
 #define BUILD_ID_SIZE	20
 
-/* Does a table, the file's own or a supplied one, describe an address? */
-enum cover {
-	COVER_NO_TABLE,		/* of a file without SFrame, or of none */
-	COVER_GAP,		/* the file has SFrame, but not for this address */
-	COVER_TABLE,
-};
-
-struct range {
-	u64	start;
-	u64	end;
-};
-
 struct segment {
 	u64	offset;
 	u64	size;
@@ -33,9 +21,6 @@ struct file {
 	char		*path;
 	u8		build_id[BUILD_ID_SIZE];
 	size_t		build_id_size;
-	bool		has_table;
-	struct range	*funcs;		/* that SFrame describes, by address */
-	size_t		nr_funcs;
 	struct segment	*segments;
 	size_t		nr_segments;
 };
@@ -59,9 +44,11 @@ const struct mapping *mappings_find(const struct mappings *maps, u64 addr);
 
 /* The address before relocation, as symbol tables and unwind tables have it */
 u64 mapping_vaddr(const struct mapping *map, u64 addr);
-enum cover mappings_cover(const struct mappings *maps, u64 addr);
 
 /* Where the process has offset @offset of the file with that build id, or 0 */
 u64 mappings_locate(const struct mappings *maps, const void *build_id, size_t size, u64 offset);
+
+/* Prints the files of all processes so far */
+void files_print(void);
 
 #endif

@@ -209,6 +209,7 @@ const char *kernel_stop_name(u32 stop)
 		[BPF_STACK_STOP_BAD_CFA] = "bad CFA",
 		[BPF_STACK_STOP_BAD_IP] = "bad ip",
 		[BPF_STACK_STOP_NO_USER] = "no user stack",
+		[BPF_STACK_STOP_UNSUPPORTED] = "rule not supported",
 	};
 
 	return stop < sizeof(names) / sizeof(names[0]) && names[stop] ? names[stop] : "?";

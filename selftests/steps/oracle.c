@@ -155,6 +155,18 @@ bool oracle_needs_register(const struct oracle_stack *stack, size_t i)
 	return result;
 }
 
+bool oracle_is_plain(const struct oracle_stack *stack, size_t i)
+{
+	struct row row;
+	bool result;
+
+	if (!find_row(stack, i, &row))
+		return false;
+	result = row_is_plain(&row);
+	row_end(&row);
+	return result;
+}
+
 void oracle_take(struct oracle_stack *stack)
 {
 	stack->nr = 0;

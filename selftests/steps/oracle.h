@@ -42,6 +42,12 @@ bool oracle_has_row(const struct oracle_stack *stack, size_t i);
  */
 bool oracle_needs_register(const struct oracle_stack *stack, size_t i);
 
+/*
+ * Is the row for a frame of the form that nearly all functions have? For such a row the kernel
+ * must have a rule.
+ */
+bool oracle_is_plain(const struct oracle_stack *stack, size_t i);
+
 /* Name of the function that has @addr, or NULL, and where it is in that */
 const char *oracle_symbol(u64 addr, u64 *offset);
 

@@ -5,17 +5,20 @@
  * See README.md.
  */
 #include <getopt.h>
+#include <linux/bpf.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cases.h"
 #include "compare.h"
 #include "files.h"
 #include "kernel.h"
 #include "oracle.h"
-#include "supplied.h"
 #include "tracee.h"
 
 /* Different steps of a case that are printed in full */
@@ -23,6 +26,9 @@
 
 /* Of the stacks in mode "now", how many have to be there at once, in percent */
 #define MIN_AT_ONCE	99
+
+/* How long the kernel gets to make a table */
+#define COLD_US		20000
 
 /* Something that is counted by name */
 struct tally {
@@ -33,7 +39,8 @@ struct tally {
 struct counts {
 	unsigned long	steps;
 	unsigned long	verdicts[NR_VERDICTS];
-	unsigned long	silent;		/* stops that were no trap */
+	unsigned long	silent;		/* stops that were no trap, or that met an unknown file */
+	unsigned long	cold;		/* of these, the latter */
 	unsigned long	at_once;
 	unsigned long	frames;		/* callers that are equal */
 	unsigned long	addrs;		/* different addresses */
@@ -177,9 +184,7 @@ static void judge(struct run *run)
 	if (!result.why)
 		return;
 	lookup = run->oracle.frames[result.frame] - !run->oracle.exact[result.frame];
-	symbol = NULL;
-	if (mappings_cover(&run->maps, lookup) != COVER_NO_TABLE)
-		symbol = oracle_symbol(lookup, &offset);
+	symbol = oracle_symbol(lookup, &offset);
 	count(run, result.why, object_name(run, lookup), symbol);
 }
 
@@ -198,21 +203,10 @@ static bool all_mapped(struct run *run)
 	return true;
 }
 
-/* Returns true if there are tables that the kernel did not have so far. */
-static bool read_mappings(struct run *run)
+static void refresh(struct run *run)
 {
-	bool more = supplied_update(run->tracee.pid);
-
 	mappings_read(&run->maps, run->tracee.pid);
-	return more;
-}
-
-static bool refresh(struct run *run)
-{
-	bool more = read_mappings(run);
-
 	oracle_refresh();
-	return more;
 }
 
 static void one_step(struct run *run)
@@ -227,12 +221,16 @@ static void one_step(struct run *run)
 		run->counts.silent++;
 		return;
 	}
+	/* The walk met a file that no walk had met; its table is made now, while the process waits. */
+	if (run->kernel.known && run->kernel.stop == BPF_STACK_STOP_COLD) {
+		run->counts.silent++;
+		run->counts.cold++;
+		usleep(COLD_US);
+		return;
+	}
 	oracle_take(&run->oracle);
 	if (!all_mapped(run)) {
-		if (refresh(run)) {
-			run->counts.silent++;
-			return;
-		}
+		refresh(run);
 		oracle_take(&run->oracle);
 		kernel_locate(&run->kernel, &run->maps);
 	}
@@ -252,6 +250,16 @@ static void one_window(struct run *run)
 	kernel_watch(0, run->mode);
 }
 
+/* From now on, the good file has the name of the one that the process has mapped. */
+static void hide_spoiled(void)
+{
+	char good[256];
+
+	snprintf(good, sizeof(good), "%s.good", spoiled);
+	if (mount(good, spoiled, NULL, MS_BIND, NULL))
+		die(EXIT_INFRA, "%s: %m", good);
+}
+
 /*
  * To main(), when all libraries are there and symbols can be looked up. Stripped programs
  * do not say where that is: to the first instruction behind the dynamic linker.
@@ -265,6 +273,8 @@ static void run_to_main(struct run *run)
 	tracee_run(&run->tracee, &addr, 1, 1);
 	if (run->tracee.ended)
 		die(EXIT_USAGE, "%s does not come to main, or its entry", run->c->argv[0]);
+	if (spoiled)
+		hide_spoiled();
 	refresh(run);
 }
 
@@ -290,7 +300,7 @@ static void run_case(struct run *run)
 	const struct step_case *c = run->c;
 
 	tracee_start(&run->tracee, c->argv);
-	read_mappings(run);
+	mappings_read(&run->maps, run->tracee.pid);
 	oracle_begin(run->tracee.pid);
 	if (c->nr_symbols)
 		run_to_main(run);
@@ -300,6 +310,8 @@ static void run_case(struct run *run)
 		run_windows(run);
 	tracee_kill(&run->tracee);
 	oracle_end();
+	if (spoiled && umount2(spoiled, MNT_DETACH))
+		die(EXIT_INFRA, "%s: %m", spoiled);
 	mappings_free(&run->maps);
 }
 
@@ -345,6 +357,7 @@ static void add(struct counts *total, const struct counts *counts)
 	for (i = 0; i < NR_VERDICTS; i++)
 		total->verdicts[i] += counts->verdicts[i];
 	total->silent += counts->silent;
+	total->cold += counts->cold;
 	total->at_once += counts->at_once;
 	total->frames += counts->frames;
 	total->addrs += counts->addrs;
@@ -378,7 +391,8 @@ static bool one_case(const struct step_case *c, enum kernel_mode mode, int row,
 	run->mode = mode;
 	reports = 0;
 	run_case(run);
-	printf("# %s-%s: %.1f s\n", c->name, kernel_mode_names[mode], seconds() - begin);
+	printf("# %s-%s: %.1f s, %lu steps met a file without a table\n", c->name,
+	       kernel_mode_names[mode], seconds() - begin, run->counts.cold);
 	qsort(run->tallies, run->nr_tallies, sizeof(*run->tallies), by_number);
 	for (i = 0; i < run->nr_tallies; i++) {
 		printf("#   %6lu %s\n", run->tallies[i].nr, run->tallies[i].name);
@@ -487,7 +501,6 @@ int main(int argc, char **argv)
 	cases_read(&cases, read_options(argc, argv));
 	stay();
 	kernel_open();
-	supplied_open(spoiled);
 	for (i = 0; i < cases.nr; i++)
 		nr += !only || !strcmp(only, cases.all[i].name);
 	if (!nr)
@@ -495,8 +508,7 @@ int main(int argc, char **argv)
 	printf("KTAP version 1\n1..%zu\n", nr * NR_MODES + 1);
 	for (mode = 0; mode < NR_MODES; mode++)
 		failed += one_mode(&cases, mode, &row, &total);
-	supplied_print();
-	supplied_close();
+	files_print();
 	kernel_close();
 	enough = is_enough(&total);
 	printf("%s %d total # ", enough ? "ok" : "not ok", ++row);

@@ -2,10 +2,9 @@
 #include "compare.h"
 #include "oracle.h"
 
-#include <gelf.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 /* Two threads that have nothing in common: a rule that is right for both is right. */
 #define NR_MACHINES	2
@@ -17,75 +16,108 @@
 
 enum verdict {
 	VERDICT_EQUAL,
-	VERDICT_LEFT_OUT,
+	VERDICT_UNSUPPORTED,
+	VERDICT_REFUSED,
 	VERDICT_NOTHING,
+	VERDICT_ABSENT,
 	VERDICT_WRONG,
 	VERDICT_MISSING,
 	VERDICT_EXTRA,
+	NR_VERDICTS
 };
 
-static const char * const verdict_names[] = {
+static const char * const verdict_names[NR_VERDICTS] = {
+	[VERDICT_ABSENT]	= "nothing, but libdw has a rule",
 	[VERDICT_WRONG]		= "another rule",
-	[VERDICT_MISSING]	= "no rule, but SFrame has one",
+	[VERDICT_MISSING]	= "no rule, but can express it",
 	[VERDICT_EXTRA]		= "a rule, but there is no call frame information",
+};
+
+struct answer {
+	enum unwind_kind kind;
+	struct unwind_rule rule;
 };
 
 struct scan {
 	Dwarf_CFI *cfi;
-	const struct sframe_table *table;
-	const char *name;
-	unsigned int verbose;
+	Elf *elf;
+	const struct unwind_table *table;
+	const struct compare_options *options;
 	struct comparison *result;
+	unsigned int verbose;
 	/* the run of different addresses that is going on */
 	enum verdict verdict;
 	uint64_t start;
 	uint64_t end;
 };
 
-struct sframe_text *read_texts(Elf *elf, unsigned int *nr)
+uint64_t comparison_unsupported(const struct comparison *c)
 {
-	struct sframe_text *texts;
-	GElf_Phdr phdr;
-	size_t i, n, size;
+	uint64_t sum = 0;
+	unsigned int i;
 
-	*nr = 0;
-	if (elf_getphdrnum(elf, &n) || !n || !elf_rawfile(elf, &size))
-		return NULL;
-	texts = calloc(n, sizeof(*texts));
-	for (i = 0; texts && i < n; i++) {
-		if (!gelf_getphdr(elf, i, &phdr) || phdr.p_type != PT_LOAD ||
-		    !(phdr.p_flags & PF_X))
-			continue;
-		/* No more than there is: each address will be asked for. */
-		if (phdr.p_filesz > size)
-			phdr.p_filesz = size;
-		texts[(*nr)++] = (struct sframe_text){ phdr.p_vaddr,
-						       phdr.p_vaddr + phdr.p_filesz };
-	}
-	return texts;
+	for (i = 0; i < NR_ROW_REASONS; i++)
+		sum += c->unsupported[i];
+	return sum;
 }
 
-static uint64_t compute(const struct machine *machine, const struct sframe_value *value,
+static uint64_t compute_base(const struct machine *machine, const struct unwind_value *value,
+			     uint64_t cfa)
+{
+	switch (value->base) {
+	case UNWIND_BASE_SP:
+		return machine->regs[row_abi->sp];
+	case UNWIND_BASE_FP:
+		return machine->regs[row_abi->fp];
+	case UNWIND_BASE_REG:
+		return machine->regs[value->reg];
+	case UNWIND_BASE_CFA:
+		return cfa;
+	case UNWIND_BASE_SP_INDEX:
+		return machine->regs[row_abi->sp] + 8 * machine->regs[value->reg];
+	case UNWIND_BASE_PLT:
+		return machine->regs[row_abi->sp] + (machine->pc % 16 >= value->reg ? 8 : 0);
+	default:
+		return 0;
+	}
+}
+
+static uint64_t compute(const struct machine *machine, const struct unwind_value *value,
 			uint64_t cfa)
 {
-	const uint64_t bases[] = {
-		[SFRAME_BASE_SP]	= machine->regs[row_abi->sp],
-		[SFRAME_BASE_FP]	= machine->regs[row_abi->fp],
-		[SFRAME_BASE_REG]	= machine->regs[value->reg],
-		[SFRAME_BASE_CFA]	= cfa,
-	};
-	uint64_t sum = bases[value->base] + value->off;
+	uint64_t sum = compute_base(machine, value, cfa) + value->off;
 
 	return value->deref ? machine_read(machine, sum) : sum;
 }
 
-static bool rule_is_right(const struct sframe_rule *rule, const struct machine *machine,
+/* A rule for the walk's fast path has to say the same by its form. */
+static bool form_is_right(const struct unwind_rule *rule)
+{
+	u8 form = rule->cfa.form;
+	bool saved = rule->fp.base == UNWIND_BASE_CFA && rule->fp.deref;
+	s32 ra = row_abi->ra_offset ?: rule->fp.off + 8;
+
+	if (form == UNWIND_FORM_OTHER)
+		return true;
+	return !(form & ~(UNWIND_FORM_FP | UNWIND_FORM_SAVED)) && !rule->cfa.deref &&
+	       !rule->cfa_add && !rule->exact &&
+	       rule->cfa.base == (form & UNWIND_FORM_FP ? UNWIND_BASE_FP : UNWIND_BASE_SP) &&
+	       rule->ra.base == UNWIND_BASE_CFA && rule->ra.deref && rule->ra.off == ra &&
+	       (form & UNWIND_FORM_SAVED ? saved : row_abi->ra_offset &&
+		rule->fp.base == UNWIND_BASE_FP && !rule->fp.deref && !rule->fp.off);
+}
+
+static bool rule_is_right(const struct unwind_rule *rule, const struct machine *machine,
 			  const struct caller *caller)
 {
-	uint64_t cfa = compute(machine, &rule->cfa, 0);
+	uint64_t cfa = compute(machine, &rule->cfa, 0) + rule->cfa_add;
 
-	return cfa == caller->sp && compute(machine, &rule->ra, cfa) == caller->ra &&
-	       compute(machine, &rule->fp, cfa) == caller->fp;
+	if (cfa != caller->sp || compute(machine, &rule->ra, cfa) != caller->ra ||
+	    !form_is_right(rule))
+		return false;
+	if (rule->fp.base == UNWIND_BASE_NONE)
+		return true;
+	return caller->has_fp && compute(machine, &rule->fp, cfa) == caller->fp;
 }
 
 /* What the kernel does without a rule */
@@ -94,38 +126,41 @@ static bool signal_is_right(const struct machine *machine, const struct caller *
 	uint64_t sp = machine->regs[row_abi->sp];
 
 	return machine_read(machine, sp + SIGNAL_SP) == caller->sp &&
-	       machine_read(machine, sp + SIGNAL_IP) == caller->ra &&
+	       machine_read(machine, sp + SIGNAL_IP) == caller->ra && caller->has_fp &&
 	       machine_read(machine, sp + SIGNAL_FP) == caller->fp;
 }
 
 static enum verdict judge_one(const struct row *row, const struct machine *machine,
-			      enum sframe_kind kind, const struct sframe_rule *rule)
+			      const struct answer *answer)
 {
 	struct caller caller = oracle_caller(row, machine);
 	bool right = false;
 
-	switch (kind) {
-	case SFRAME_NOT_FOUND:
-	case SFRAME_UNSUPPORTED:
+	switch (answer->kind) {
+	case UNWIND_NOT_FOUND:
+		return VERDICT_ABSENT;
+	case UNWIND_UNSUPPORTED:
 		return caller.kind == CALLER_NONE || row_is_plain(row) ?
-		       VERDICT_MISSING : VERDICT_LEFT_OUT;
-	case SFRAME_OUTERMOST:
+		       VERDICT_MISSING : VERDICT_UNSUPPORTED;
+	case UNWIND_OUTERMOST:
 		right = caller.kind == CALLER_NONE;
 		break;
-	case SFRAME_SIGNAL:
+	case UNWIND_SIGNAL:
 		right = row->signal && caller.kind == CALLER_KNOWN &&
 			signal_is_right(machine, &caller);
 		break;
-	case SFRAME_RULE:
-		right = !row->signal && caller.kind == CALLER_KNOWN &&
-			rule_is_right(rule, machine, &caller);
+	case UNWIND_RULE:
+		right = row->signal == answer->rule.exact && caller.kind == CALLER_KNOWN &&
+			rule_is_right(&answer->rule, machine, &caller);
+		/* A frame pointer that libdw has in a plain way must not be lost. */
+		if (right && answer->rule.fp.base == UNWIND_BASE_NONE && row_has_plain_fp(row))
+			return VERDICT_MISSING;
 		break;
 	}
 	return right ? VERDICT_EQUAL : VERDICT_WRONG;
 }
 
-static enum verdict judge(const struct row *row, uint64_t pc, enum sframe_kind kind,
-			  const struct sframe_rule *rule)
+static enum verdict judge(const struct row *row, uint64_t pc, const struct answer *answer)
 {
 	enum verdict verdict = VERDICT_EQUAL;
 	uint64_t seed;
@@ -133,7 +168,7 @@ static enum verdict judge(const struct row *row, uint64_t pc, enum sframe_kind k
 	for (seed = 0; seed < NR_MACHINES; seed++) {
 		const struct machine machine = machine_make(seed, pc);
 
-		verdict = judge_one(row, &machine, kind, rule);
+		verdict = judge_one(row, &machine, answer);
 		if (verdict != VERDICT_EQUAL)
 			break;
 	}
@@ -145,27 +180,35 @@ static void end_run(struct scan *scan)
 	if (scan->start == scan->end)
 		return;
 	if (scan->verbose) {
-		printf("# %s: %#" PRIx64 "-%#" PRIx64 ": the table has %s\n", scan->name,
+		printf("# %s: %#" PRIx64 "-%#" PRIx64 ": the table has %s\n", scan->options->name,
 		       scan->start, scan->end, verdict_names[scan->verdict]);
 		scan->verbose--;
 	}
 	scan->start = scan->end;
 }
 
-static void count(struct scan *scan, uint64_t pc, enum verdict verdict)
+/* @row: NULL if there is none */
+static void count(struct scan *scan, const struct row *row, const struct answer *answer,
+		  uint64_t pc, enum verdict verdict)
 {
 	struct comparison *result = scan->result;
-	uint64_t * const counts[] = {
+	uint64_t * const counts[NR_VERDICTS] = {
 		[VERDICT_EQUAL]		= &result->equal,
-		[VERDICT_LEFT_OUT]	= &result->left_out,
+		[VERDICT_UNSUPPORTED]	= &result->unsupported[verdict == VERDICT_UNSUPPORTED ?
+							       row_reason(row) : 0],
+		[VERDICT_REFUSED]	= &result->refused,
 		[VERDICT_NOTHING]	= &result->nothing,
+		[VERDICT_ABSENT]	= &result->absent,
 		[VERDICT_WRONG]		= &result->wrong,
 		[VERDICT_MISSING]	= &result->missing,
 		[VERDICT_EXTRA]		= &result->extra,
 	};
 
 	(*counts[verdict])++;
-	if (!verdict_names[verdict])
+	result->no_fp += verdict == VERDICT_EQUAL && answer->kind == UNWIND_RULE &&
+			 answer->rule.fp.base == UNWIND_BASE_NONE;
+	if (!verdict_names[verdict] ||
+	    (verdict == VERDICT_ABSENT && scan->options->may_be_absent))
 		return;
 	if (scan->end != pc || scan->verdict != verdict) {
 		end_run(scan);
@@ -175,25 +218,30 @@ static void count(struct scan *scan, uint64_t pc, enum verdict verdict)
 	scan->end = pc + 1;
 }
 
+static struct answer look_up(const struct scan *scan, uint64_t pc)
+{
+	struct answer answer;
+
+	answer.kind = breakage_lookup(scan->options->breakage, scan->table, pc, &answer.rule);
+	return answer;
+}
+
 static void compare_row(struct scan *scan, const struct row *row, uint64_t pc,
 			uint64_t end)
 {
-	bool uses_pc = row_uses_pc(row);
-	enum sframe_kind kind, last_kind = SFRAME_NOT_FOUND;
-	const struct sframe_rule *rule, *last_rule = NULL;
+	bool uses_pc = row_uses_pc(row), first = true;
+	struct answer answer, last = {};
 	enum verdict verdict = VERDICT_EQUAL;
-	bool first = true;
 
 	for (; pc < end; pc++) {
-		rule = NULL;
-		kind = sframe_lookup(scan->table, pc, &rule);
-		/* Equal rules are one. */
-		if (first || uses_pc || kind != last_kind || rule != last_rule)
-			verdict = judge(row, pc, kind, rule);
+		answer = look_up(scan, pc);
+		if (first || uses_pc || answer.kind != last.kind ||
+		    memcmp(&answer.rule, &last.rule, sizeof(last.rule)) ||
+		    answer.rule.cfa.base == UNWIND_BASE_PLT)
+			verdict = judge(row, pc, &answer);
 		first = false;
-		last_kind = kind;
-		last_rule = rule;
-		count(scan, pc, verdict);
+		last = answer;
+		count(scan, row, &answer, pc, verdict);
 	}
 }
 
@@ -210,49 +258,56 @@ static bool is_same_row(struct scan *scan, const struct row *row, uint64_t addre
 	return same;
 }
 
-static bool has_answer(enum sframe_kind kind)
+static enum verdict judge_without_row(enum unwind_kind kind)
 {
-	return kind != SFRAME_NOT_FOUND && kind != SFRAME_UNSUPPORTED;
+	return kind == UNWIND_NOT_FOUND ? VERDICT_NOTHING :
+	       kind == UNWIND_UNSUPPORTED ? VERDICT_REFUSED : VERDICT_EXTRA;
 }
 
-static void compare_text(struct scan *scan, const struct sframe_text *text)
+static void compare_text(struct scan *scan, const struct unwind_text *text)
 {
-	struct row row;
-	const struct sframe_rule *rule;
+	struct answer answer;
 	uint64_t pc, end;
+	struct row row;
 
 	for (pc = text->start; pc < text->end; pc = end) {
 		end = pc + 1;
+		if (pc >= scan->options->skip.start && pc < scan->options->skip.end)
+			continue;
+		if (scan->options->overlaps) {
+			oracle_end();
+			scan->cfi = oracle_begin(scan->elf);
+		}
 		if (!row_find(scan->cfi, pc, &row)) {
-			count(scan, pc, has_answer(sframe_lookup(scan->table, pc, &rule)) ?
-					VERDICT_EXTRA : VERDICT_NOTHING);
+			answer = look_up(scan, pc);
+			count(scan, NULL, &answer, pc, judge_without_row(answer.kind));
 			continue;
 		}
-		if (row.end > pc && is_same_row(scan, &row, row.end - 1))
+		if (!scan->options->overlaps && row.end > pc && is_same_row(scan, &row, row.end - 1))
 			end = row.end < text->end ? row.end : text->end;
 		compare_row(scan, &row, pc, end);
 		row_end(&row);
 	}
 }
 
-bool compare(Elf *elf, const struct sframe_table *table, const struct sframe_text *texts,
-	     unsigned int nr_texts, const char *name, unsigned int verbose,
-	     struct comparison *comparison)
+bool compare(const struct elffile *file, const struct unwind_table *table,
+	     const struct compare_options *options, struct comparison *comparison)
 {
 	struct scan scan = {
-		.cfi = oracle_begin(elf),
+		.cfi = oracle_begin(file->elf),
+		.elf = file->elf,
 		.table = table,
-		.name = name,
-		.verbose = verbose,
+		.options = options,
+		.verbose = options->verbose,
 		.result = comparison,
 	};
 	unsigned int i;
 
-	*comparison = (struct comparison){};
+	*comparison = (struct comparison) {};
 	if (!scan.cfi)
 		return false;
-	for (i = 0; i < nr_texts; i++)
-		compare_text(&scan, &texts[i]);
+	for (i = 0; i < file->input.nr_text; i++)
+		compare_text(&scan, &file->input.text[i]);
 	end_run(&scan);
 	oracle_end();
 	return true;

@@ -1,27 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "damage.h"
 
+#include <dwarf.h>
+#include <elfutils/libdw.h>
 #include <gelf.h>
+#include <linux/prandom.h>
 #include <string.h>
 
 #define MAX_CHANGES	4
-
-struct part {
-	uint64_t offset;
-	uint64_t size;
-};
-
-static uint64_t next(uint64_t *state)
-{
-	uint64_t x = *state += 0x9e3779b97f4a7c15ULL;
-
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
-	return x ^ x >> 31;
-}
+#define MAX_ENTRIES	64
 
 /* Sizes and offsets that are just too large are more likely to meet a missing check. */
-static uint8_t nasty(uint8_t old, uint64_t random)
+static uint8_t nasty(uint8_t old, u32 random)
 {
 	static const uint8_t bytes[] = { 0, 1, 0x7f, 0x80, 0xfe, 0xff };
 
@@ -30,47 +20,70 @@ static uint8_t nasty(uint8_t old, uint64_t random)
 	return bytes[(random >> 1) % sizeof(bytes)];
 }
 
-static unsigned int find_parts(Elf *elf, struct part parts[4])
+/* Behind the addresses and the size of the augmentation data, as GNU as writes them */
+#define FDE_HEAD	9
+
+struct part {
+	size_t offset;
+	size_t size;
+};
+
+/* The instructions of entry number @nr of the section, or of a later one */
+static struct part find_part(Elf *elf, const GElf_Shdr *shdr, unsigned int nr)
 {
-	unsigned int nr = 0;
-	Elf_Scn *scn = NULL;
+	Elf_Data *data = elf_getdata_rawchunk(elf, shdr->sh_offset, shdr->sh_size, ELF_T_BYTE);
+	Dwarf_Off offset = 0, next;
+	Dwarf_CFI_Entry entry;
 	GElf_Ehdr ehdr;
-	GElf_Shdr shdr;
-	size_t strings;
+	struct part part = {};
+	const uint8_t *from, *to;
 
-	if (!gelf_getehdr(elf, &ehdr) || elf_getshdrstrndx(elf, &strings))
-		return 0;
-	parts[nr++] = (struct part){ 0, ehdr.e_phoff + ehdr.e_phnum * ehdr.e_phentsize };
-	parts[nr++] = (struct part){ ehdr.e_shoff, ehdr.e_shnum * ehdr.e_shentsize };
-	while (nr < 4 && (scn = elf_nextscn(elf, scn))) {
-		const char *name;
-
-		if (!gelf_getshdr(scn, &shdr))
-			continue;
-		name = elf_strptr(elf, strings, shdr.sh_name);
-		if (name && !strncmp(name, ".eh_frame", 9))
-			parts[nr++] = (struct part){ shdr.sh_offset, shdr.sh_size };
+	gelf_getehdr(elf, &ehdr);
+	for (; data && !dwarf_next_cfi(ehdr.e_ident, data, true, offset, &next, &entry); offset = next) {
+		if (entry.CIE_id == DW_CIE_ID_64) {
+			from = entry.cie.initial_instructions;
+			to = entry.cie.initial_instructions_end;
+		} else {
+			from = entry.fde.start + FDE_HEAD;
+			to = entry.fde.end;
+		}
+		if (from < to)
+			part = (struct part) {
+				shdr->sh_offset + (from - (uint8_t *)data->d_buf), to - from };
+		if (!nr-- && part.size)
+			break;
 	}
-	return nr;
+	return part;
+}
+
+static void damage_section(uint8_t *image, Elf *elf, const GElf_Shdr *shdr, struct rnd_state *rng)
+{
+	struct part part = find_part(elf, shdr, prandom_u32_state(rng) % MAX_ENTRIES);
+	unsigned int i;
+
+	for (i = prandom_u32_state(rng) % MAX_CHANGES; part.size && i < MAX_CHANGES; i++) {
+		uint8_t *at = image + part.offset + prandom_u32_state(rng) % part.size;
+
+		*at = nasty(*at, prandom_u32_state(rng));
+	}
 }
 
 void damage_image(uint8_t *image, size_t size, Elf *elf, uint64_t seed)
 {
-	struct part parts[4];
-	unsigned int nr = find_parts(elf, parts), i;
-	uint64_t state = seed;
+	struct rnd_state rng;
+	Elf_Scn *scn = NULL;
+	const char *name;
+	GElf_Shdr shdr;
+	size_t strings;
 
-	for (i = next(&state) % MAX_CHANGES; nr && i < MAX_CHANGES; i++) {
-		const struct part *part = &parts[next(&state) % nr];
-		uint64_t at;
-
-		/* With broken headers, the rest is often not looked at. */
-		if (seed % 4 && nr > 2)
-			part = &parts[2 + next(&state) % (nr - 2)];
-		if (!part->size)
+	prandom_seed_state(&rng, seed);
+	if (elf_getshdrstrndx(elf, &strings))
+		return;
+	while ((scn = elf_nextscn(elf, scn))) {
+		if (!gelf_getshdr(scn, &shdr))
 			continue;
-		at = part->offset + next(&state) % part->size;
-		if (at < size)
-			image[at] = nasty(image[at], next(&state));
+		name = elf_strptr(elf, strings, shdr.sh_name);
+		if (name && !strcmp(name, ".eh_frame") && shdr.sh_offset + shdr.sh_size <= size)
+			damage_section(image, elf, &shdr, &rng);
 	}
 }

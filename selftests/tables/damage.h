@@ -7,8 +7,9 @@
 #include <stdint.h>
 
 /*
- * Changes some bytes of @image, which is the file @elf: of its headers, and of .eh_frame
- * and .eh_frame_hdr. Others for each @seed.
+ * Change some bytes of @image, a copy of the file @elf of @size bytes: in the instructions of
+ * .eh_frame. What else there is says where functions are, and if they overlap, libdw's answers
+ * depend on what it was asked before. Equal seeds make equal changes.
  */
 void damage_image(uint8_t *image, size_t size, Elf *elf, uint64_t seed);
 

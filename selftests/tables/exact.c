@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Is the table that the kernel makes of a converted section what .eh_frame says?
+ * Is the table that the kernel makes of a file what .eh_frame says?
  *
- * Converts files by the library of tools/bpf/stacks, compiles the section as the kernel
- * does, and asks for each address of the code what libdw says, and what the table says.
+ * Compiles the sections of files as the kernel does, and asks for each address of the code
+ * what libdw says, and what the table says.
  */
 #include "breakage.h"
 #include "compare.h"
 #include "damage.h"
-#include "row.h"
-#include "sframe/convert.h"
-#include "sframe/eh_frame.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include <gelf.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <libgen.h>
@@ -23,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define EXIT_DIFFERENT	1
 #define EXIT_USAGE	2
@@ -31,283 +26,263 @@
 
 struct options {
 	const char *expect;	/* see is_exact() */
+	const char *section;	/* the only one that is used */
+	bool overlaps;		/* functions do */
 	unsigned int errors;	/* to plant, and to find */
 	unsigned int damages;	/* to do to the file */
-	unsigned int rounds;	/* of conversion: the fastest counts */
-	FILE *table;
+	unsigned int rounds;	/* of compilation: the fastest counts */
+	FILE *lines;
 };
 
 struct subject {
 	const char *path;
-	int fd;
-	Elf *elf;
-	struct sframe_text *texts;
-	unsigned int nr_texts;
-	struct sframe_conversion conversion;
+	struct elffile file;
+	struct unwind_table_input input;	/* with the sections that are used */
+	struct comparison comparison;
+	size_t table_size;
 	double ms;
 };
+
+/* libdw leaves memory if it meets an error. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:libdw.so";
+}
 
 static double now_ms(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
 }
 
-static bool convert_subject(struct subject *subject, unsigned int rounds)
+static struct unwind_table *make_table(struct subject *subject, unsigned int rounds)
 {
+	struct unwind_table *table = NULL;
 	unsigned int i;
-	int err;
 
 	for (i = 0; i < rounds; i++) {
 		double begin = now_ms(), ms;
 
-		sframe_conversion_free(&subject->conversion);
-		err = sframe_convert(subject->elf, &subject->conversion);
+		if (table)
+			unwind_table_free(table);
+		table = unwind_table_create(&subject->input, GFP_KERNEL);
 		ms = now_ms() - begin;
-		if (err) {
-			printf("# %s: not converted: %s\n", subject->path, strerror(-err));
-			return false;
-		}
+		if (IS_ERR(table))
+			return table;
 		if (!i || ms < subject->ms)
 			subject->ms = ms;
 	}
-	return true;
-}
-
-static bool open_subject(struct subject *subject, const char *path, const struct options *options)
-{
-	*subject = (struct subject){ .path = path, .fd = open(path, O_RDONLY | O_CLOEXEC) };
-	if (subject->fd < 0) {
-		printf("# %s: %m\n", path);
-		return false;
-	}
-	subject->elf = elf_begin(subject->fd, ELF_C_READ_MMAP, NULL);
-	if (!convert_subject(subject, options->rounds))
-		return false;
-	subject->texts = read_texts(subject->elf, &subject->nr_texts);
-	return subject->texts;
-}
-
-static void close_subject(struct subject *subject)
-{
-	sframe_conversion_free(&subject->conversion);
-	free(subject->texts);
-	elf_end(subject->elf);
-	if (subject->fd >= 0)
-		close(subject->fd);
-}
-
-/* NULL: the kernel refuses the section; *@why is the error then. */
-static struct sframe_table *make_table(const struct subject *subject, const void *section,
-				       int *why)
-{
-	const struct sframe_section input = {
-		.data = section,
-		.size = subject->conversion.size,
-		.vaddr = subject->conversion.vaddr,
-		.text = subject->texts,
-		.nr_text = subject->nr_texts,
-		.abi = row_is_aarch64(subject->elf) ? SFRAME_ABI_AARCH64 : SFRAME_ABI_AMD64,
-	};
-	struct sframe_table *table = sframe_table_create(&input, GFP_KERNEL);
-
-	*why = IS_ERR(table) ? PTR_ERR(table) : 0;
-	return *why ? NULL : table;
+	subject->table_size = unwind_table_size(table);
+	return table;
 }
 
 /* Of executable segments, with what is between functions */
 static uint64_t code_bytes(const struct subject *subject)
 {
+	const struct unwind_table_input *input = &subject->input;
 	uint64_t bytes = 0;
 	unsigned int i;
 
-	for (i = 0; i < subject->nr_texts; i++)
-		bytes += subject->texts[i].end - subject->texts[i].start;
+	for (i = 0; i < input->nr_text; i++)
+		bytes += input->text[i].end - input->text[i].start;
 	return bytes;
 }
 
-/* Tab-separated, for who makes a table of it */
-static void print_line(FILE *out, const struct subject *subject,
-		       const struct comparison *comparison, size_t table_size)
+static uint64_t different(const struct comparison *c, bool may_be_absent)
 {
-	struct eh_frame eh = {};
+	return c->wrong + c->missing + c->extra + (may_be_absent ? 0 : c->absent);
+}
 
-	eh_frame_find(subject->elf, &eh);
-	fprintf(out, "%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%zu\t%zu\t%zu\t%.1f\n",
-		subject->path, code_bytes(subject), comparison->equal, comparison->left_out,
-		comparison_different(comparison), eh.size, subject->conversion.size, table_size,
-		subject->ms);
+/*
+ * Tab-separated, for who makes a table of it: path; bytes of code; addresses that are equal, of
+ * them without frame pointer; unsupported by SP, CFA, RA, other; refused; different; bytes
+ * of .eh_frame, of .sframe, of the table; milliseconds
+ */
+static void print_line(FILE *out, const struct subject *subject, bool may_be_absent)
+{
+	const struct comparison *c = &subject->comparison;
+	unsigned int i;
+
+	fprintf(out, "%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64, subject->path, code_bytes(subject),
+		c->equal, c->no_fp);
+	for (i = 0; i < NR_ROW_REASONS; i++)
+		fprintf(out, "\t%" PRIu64, c->unsupported[i]);
+	fprintf(out, "\t%" PRIu64 "\t%" PRIu64 "\t%zu\t%zu\t%zu\t%.3f\n", c->refused,
+		different(c, may_be_absent), subject->input.eh_frame.size,
+		subject->input.sframe.size, subject->table_size, subject->ms);
 	fflush(out);
 }
 
-/* "equal, left out, missing" has to be what is expected; else nothing may be missing. */
-static bool is_exact(const struct subject *subject, const struct comparison *comparison,
-		     const char *expect)
+/* The numbers have to be what is expected; else nothing may be different. */
+static bool is_exact(const struct subject *subject, const struct options *options,
+		     bool may_be_absent)
 {
-	char text[64];
+	const struct comparison *c = &subject->comparison;
+	char text[128];
 
-	snprintf(text, sizeof(text), "%" PRIu64 ", %" PRIu64 ", %" PRIu64, comparison->equal,
-		 comparison->left_out, comparison->missing);
-	printf("# %s: %" PRIu64 " bytes of code; equal, left out, missing: %s; %" PRIu64
-	       " wrong, %" PRIu64 " extra; %.1f ms\n", subject->path, code_bytes(subject), text,
-	       comparison->wrong, comparison->extra, subject->ms);
-	if (comparison->wrong || comparison->extra)
-		return false;
-	if (expect)
-		return !strcmp(text, expect);
-	/* A comparison of nothing proves nothing. */
-	return comparison->equal && !comparison->missing;
+	snprintf(text, sizeof(text), "%" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64
+		 ", %" PRIu64, c->equal, c->no_fp, comparison_unsupported(c), c->refused,
+		 c->missing, c->extra);
+	printf("# %s: %" PRIu64 " bytes of code; equal, without FP, unsupported, refused, missing, "
+	       "extra: %s; %" PRIu64 " wrong, %" PRIu64 " absent; %.2f ms\n",
+	       subject->path, code_bytes(subject), text, c->wrong, c->absent, subject->ms);
+	if (options->expect)
+		return !strcmp(text, options->expect) && !c->wrong && !c->absent;
+	return !different(c, may_be_absent);
 }
 
-static bool check_subject(const struct subject *subject, const struct options *options)
+/* GNU ld's SFrame says CFA = rsp + 16 there, which is rsp + 8; its .eh_frame is right. */
+static struct unwind_text find_plt_got(Elf *elf)
 {
-	struct comparison comparison;
-	struct sframe_table *table;
-	size_t size;
-	bool good;
-	int why;
+	Elf_Scn *scn = NULL;
+	const char *name;
+	GElf_Shdr shdr;
+	size_t strings;
 
-	table = make_table(subject, subject->conversion.section, &why);
-	if (!table) {
-		printf("# %s: the kernel refuses the section, reason %d\n", subject->path, why);
+	if (elf_getshdrstrndx(elf, &strings))
+		return (struct unwind_text) {};
+	while ((scn = elf_nextscn(elf, scn))) {
+		name = gelf_getshdr(scn, &shdr) ? elf_strptr(elf, strings, shdr.sh_name) : NULL;
+		if (name && !strcmp(name, ".plt.got"))
+			return (struct unwind_text) { shdr.sh_addr, shdr.sh_addr + shdr.sh_size };
+	}
+	return (struct unwind_text) {};
+}
+
+static bool check_subject(struct subject *subject, const struct options *options)
+{
+	bool may_be_absent = !subject->input.eh_frame.data;
+	struct compare_options how = {
+		.name = subject->path, .verbose = MAX_PRINTED, .may_be_absent = may_be_absent,
+		.overlaps = options->overlaps,
+	};
+	struct unwind_table *table;
+	bool good;
+
+	if (may_be_absent)
+		how.skip = find_plt_got(subject->file.elf);
+	table = make_table(subject, options->rounds);
+	/* There has to be nothing then. */
+	if (PTR_ERR(table) == -ENODATA)
+		table = NULL;
+	if (IS_ERR(table)) {
+		printf("# %s: no table: %s\n", subject->path, strerror(-PTR_ERR(table)));
 		return false;
 	}
-	good = compare(subject->elf, table, subject->texts, subject->nr_texts, subject->path,
-		       MAX_PRINTED, &comparison);
-	size = sframe_table_size(table);
-	sframe_table_free(table);
+	good = compare(&subject->file, table, &how, &subject->comparison);
+	unwind_table_free(table);
 	if (!good) {
 		printf("# %s: libdw finds no .eh_frame\n", subject->path);
-		return false;
+		return !subject->file.input.eh_frame.data && !table;
 	}
-	if (options->table)
-		print_line(options->table, subject, &comparison, size);
-	return is_exact(subject, &comparison, options->expect);
+	if (options->lines)
+		print_line(options->lines, subject, may_be_absent);
+	return is_exact(subject, options, may_be_absent);
 }
 
-/* Returns whether the error was noticed: the kernel refuses it, or the comparison is another one. */
-static bool finds_error(const struct subject *subject, const struct comparison *right,
-			uint64_t seed)
+static uint64_t count_different(struct subject *subject, const struct unwind_table *table,
+				const struct breakage *breakage)
 {
-	size_t size = subject->conversion.size;
-	struct comparison comparison = {};
-	struct sframe_table *table;
-	uint8_t *section;
-	const char *what;
-	bool found;
-	int why;
+	const struct compare_options how = { .name = subject->path, .breakage = breakage };
+	struct comparison c;
 
-	section = malloc(size);
-	if (!section)
-		return false;
-	memcpy(section, subject->conversion.section, size);
-	what = break_section(section, size, seed);
-	table = make_table(subject, section, &why);
-	free(section);
-	if (!table)
-		return true;
-	compare(subject->elf, table, subject->texts, subject->nr_texts, subject->path, 0,
-		&comparison);
-	sframe_table_free(table);
-	found = memcmp(&comparison, right, sizeof(comparison));
-	if (!found)
-		printf("# %s: error %" PRIu64 ", %s, was not found\n", subject->path, seed, what);
-	return found;
+	compare(&subject->file, table, &how, &c);
+	return different(&c, false);
 }
 
-static bool finds_errors(const struct subject *subject, const struct options *options)
+static bool finds_errors(struct subject *subject, const struct options *options)
 {
-	struct comparison right = {};
+	struct unwind_table *table = make_table(subject, 1);
 	unsigned int i, found = 0;
-	struct sframe_table *table;
-	int why;
+	uint64_t without;
 
-	table = make_table(subject, subject->conversion.section, &why);
-	if (!table)
+	if (IS_ERR(table))
 		return false;
-	compare(subject->elf, table, subject->texts, subject->nr_texts, subject->path, 0, &right);
-	sframe_table_free(table);
-	for (i = 0; i < options->errors; i++)
-		found += finds_error(subject, &right, i);
+	without = count_different(subject, table, NULL);
+	for (i = 0; i < options->errors; i++) {
+		struct breakage breakage = breakage_make(&subject->input, table, i);
+
+		if (count_different(subject, table, &breakage) == without + 1)
+			found++;
+		else
+			printf("# %s: error %u at %#" PRIx64 ", %s, was not found\n", subject->path,
+			       i, breakage.address, breakage_name(&breakage));
+	}
+	unwind_table_free(table);
 	printf("# %s: %u of %u planted errors found\n", subject->path, found, options->errors);
 	return found == options->errors;
 }
 
-/*
- * Of a damaged file there may be a table of less, but not a wrong one; nor one that the
- * kernel refuses, nor an error that is not documented.
- */
-static bool stands_damage(struct subject *subject, uint64_t seed, unsigned int *converted)
+/* Of a damaged section there may be a table of less, but not a wrong one. */
+static bool stands_damage(struct subject *subject, uint64_t seed, unsigned int *made)
 {
-	struct comparison comparison = {};
-	struct sframe_table *table = NULL;
-	bool good;
-	int err, why;
+	struct compare_options how = { .name = subject->path, .verbose = 2 };
+	struct unwind_table *table = unwind_table_create(&subject->input, GFP_KERNEL);
+	struct comparison c = {};
 
-	err = sframe_convert(subject->elf, &subject->conversion);
-	if (err) {
-		good = err == -ENOEXEC || err == -ENODATA || err == -EINVAL || err == -EFBIG;
+	if (IS_ERR(table)) {
+		long err = PTR_ERR(table);
+		bool good = err == -EBADMSG || err == -ENODATA || err == -E2BIG;
+
 		if (!good)
-			printf("# %s: damage %" PRIu64 ": error %d\n", subject->path, seed, err);
+			printf("# %s: damage %" PRIu64 ": error %ld\n", subject->path, seed, err);
 		return good;
 	}
-	(*converted)++;
-	table = make_table(subject, subject->conversion.section, &why);
-	if (!table) {
-		printf("# %s: damage %" PRIu64 ": the kernel refuses the section, reason %d\n",
-		       subject->path, seed, why);
-		return false;
-	}
-	compare(subject->elf, table, subject->texts, subject->nr_texts, subject->path, 0,
-		&comparison);
-	sframe_table_free(table);
-	/* A bad entry, which the converter leaves out, can hide functions from libdw. */
-	if (comparison.wrong)
+	(*made)++;
+	compare(&subject->file, table, &how, &c);
+	unwind_table_free(table);
+	if (c.wrong)
 		printf("# %s: damage %" PRIu64 ": %" PRIu64 " wrong\n", subject->path, seed,
-		       comparison.wrong);
-	return !comparison.wrong;
+		       c.wrong);
+	return !c.wrong;
 }
 
-static bool stands_one(const struct subject *subject, uint64_t seed, unsigned int *converted)
+static bool stands_one(const struct subject *subject, uint64_t seed, unsigned int *made)
 {
-	struct subject damaged = { .path = subject->path, .fd = -1 };
+	struct subject damaged = { .path = subject->path };
 	uint8_t *image;
-	bool good;
 	size_t size;
+	bool good;
 	char *raw;
 
-	raw = elf_rawfile(subject->elf, &size);
+	raw = elf_rawfile(subject->file.elf, &size);
 	image = malloc(size);
 	if (!raw || !image) {
 		free(image);
 		return false;
 	}
 	memcpy(image, raw, size);
-	damage_image(image, size, subject->elf, seed);
-	damaged.elf = elf_memory((char *)image, size);
-	damaged.texts = read_texts(damaged.elf, &damaged.nr_texts);
-	good = stands_damage(&damaged, seed, converted);
-	close_subject(&damaged);
+	damage_image(image, size, subject->file.elf, seed);
+	good = !elffile_read(&damaged.file, elf_memory((char *)image, size));
+	damaged.input = damaged.file.input;
+	good = good && stands_damage(&damaged, seed, made);
+	elffile_close(&damaged.file);
 	free(image);
 	return good;
 }
 
 static bool stands_damages(const struct subject *subject, const struct options *options)
 {
-	unsigned int i, good = 0, converted = 0;
+	unsigned int i, good = 0, made = 0;
 
 	for (i = 0; i < options->damages; i++)
-		good += stands_one(subject, i, &converted);
-	printf("# %s: %u of %u damaged files good, %u of them converted\n", subject->path, good,
-	       options->damages, converted);
-	/* Else nothing was compared, or nothing refused. */
-	return good == options->damages && converted && converted < options->damages;
+		good += stands_one(subject, i, &made);
+	printf("# %s: %u of %u damaged files good, %u of them with a table\n", subject->path, good,
+	       options->damages, made);
+	/* Else nothing was compared. */
+	return good == options->damages && made;
 }
 
 static bool check_subject_as(struct subject *subject, const struct options *options)
 {
+	subject->input = subject->file.input;
+	if (options->section && !strcmp(options->section, ".eh_frame"))
+		subject->input.sframe = (struct unwind_section) {};
+	else if (options->section)
+		subject->input.eh_frame = (struct unwind_section) {};
 	if (options->errors)
 		return finds_errors(subject, options);
 	if (options->damages)
@@ -317,25 +292,30 @@ static bool check_subject_as(struct subject *subject, const struct options *opti
 
 static bool check_file(const char *path, const struct options *options)
 {
-	struct subject subject;
-	bool good;
+	struct subject subject = { .path = path };
+	const char *why = elffile_open(&subject.file, path);
+	bool good = !why && check_subject_as(&subject, options);
 
-	good = open_subject(&subject, path, options);
-	if (good)
-		good = check_subject_as(&subject, options);
-	close_subject(&subject);
+	if (why)
+		printf("# %s: %s\n", path, why);
+	elffile_close(&subject.file);
 	return good;
 }
 
 static int usage(const char *name)
 {
 	fprintf(stderr,
-		"usage: %s [-e ERRORS | -d DAMAGES | -r ROUNDS] [-t TABLE] [-x NUMBERS] FILE...\n"
+		"usage: %s [-o] [-s SECTION] [-e ERRORS | -d DAMAGES | -r ROUNDS]\n"
+		"       [-t LINES] [-x NUMBERS] FILE...\n"
+		"  -o  functions overlap\n"
+		"  -s  use only .sframe, or .eh_frame\n"
 		"  -e  plant that many errors, one at a time, and find all\n"
-		"  -d  convert that many damaged copies of the file\n"
-		"  -r  convert as often, and take the fastest time\n"
+		"  -d  the same with that many damaged copies of the file\n"
+		"  -r  compile as often, and take the fastest time\n"
 		"  -t  add a line per file\n"
-		"  -x  addresses that are equal, left out, missing\n", name);
+		"  -x  addresses that are equal, equal without FP, unsupported, refused, missing,\n"
+		"      extra\n",
+		name);
 	return EXIT_USAGE;
 }
 
@@ -344,7 +324,7 @@ int main(int argc, char **argv)
 	struct options options = { .rounds = 1 };
 	int c, i, nr, failed = 0;
 
-	while ((c = getopt(argc, argv, "e:d:r:t:x:")) >= 0) {
+	while ((c = getopt(argc, argv, "d:e:or:s:t:x:")) >= 0) {
 		if (c == 'e')
 			options.errors = atoi(optarg);
 		else if (c == 'x')
@@ -353,12 +333,15 @@ int main(int argc, char **argv)
 			options.damages = atoi(optarg);
 		else if (c == 'r')
 			options.rounds = atoi(optarg);
-		else if (c != 't' || !(options.table = fopen(optarg, "a")))
+		else if (c == 'o')
+			options.overlaps = true;
+		else if (c == 's')
+			options.section = optarg;
+		else if (c != 't' || !(options.lines = fopen(optarg, "a")))
 			return usage(argv[0]);
 	}
 	if (optind == argc || !options.rounds)
 		return usage(argv[0]);
-	elf_version(EV_CURRENT);
 	nr = argc - optind;
 	printf("KTAP version 1\n1..%d\n", nr);
 	for (i = 0; i < nr; i++) {
@@ -369,7 +352,7 @@ int main(int argc, char **argv)
 		fflush(stdout);
 		failed += !good;
 	}
-	if (options.table)
-		fclose(options.table);
+	if (options.lines)
+		fclose(options.lines);
 	return failed ? EXIT_DIFFERENT : 0;
 }

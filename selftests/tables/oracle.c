@@ -138,9 +138,9 @@ static int on_frame(Dwfl_Frame *frame, void *arg)
 		return DWARF_CB_OK;
 	if (dwfl_frame_unwound_source(frame) == DWFL_UNWOUND_EH_CFI &&
 	    !dwfl_frame_reg(frame, row_abi->sp, &caller->sp) &&
-	    !dwfl_frame_reg(frame, row_abi->fp, &caller->fp) &&
 	    dwfl_frame_pc(frame, &caller->ra, NULL))
 		caller->kind = CALLER_KNOWN;
+	caller->has_fp = !dwfl_frame_reg(frame, row_abi->fp, &caller->fp);
 	return DWARF_CB_ABORT;
 }
 

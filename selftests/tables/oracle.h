@@ -19,7 +19,7 @@ struct machine machine_make(uint64_t seed, uint64_t pc);
 uint64_t machine_read(const struct machine *machine, uint64_t address);
 
 enum caller_kind {
-	CALLER_UNKNOWN,		/* not all can be computed */
+	CALLER_UNKNOWN,		/* stack pointer or return address cannot be computed */
 	CALLER_NONE,		/* the return address is undefined */
 	CALLER_KNOWN,
 };
@@ -29,6 +29,7 @@ struct caller {
 	uint64_t sp;
 	uint64_t ra;
 	uint64_t fp;
+	bool has_fp;
 };
 
 /* One file at a time. NULL: it has no .eh_frame, or libdwfl cannot map it. */

@@ -124,16 +124,20 @@ static bool is_plain_ra(const struct rule *rule)
 				   (int64_t)rule->ops[1].number == row_abi->ra_offset);
 }
 
-bool row_is_plain(const struct row *row)
+static bool is_plain_fp(const struct rule *rule)
 {
-	struct rule rule;
+	if (!rule->nr)
+		return !rule->undefined;
+	return is_at_cfa(rule) && (int64_t)rule->ops[1].number == (int32_t)rule->ops[1].number;
+}
+
+static bool is_plain_cfa(const struct row *row)
+{
 	uint64_t number;
 	Dwarf_Op *ops;
 	int64_t off;
 	size_t nr;
 
-	if (row->signal || row->ra_column != (int)row_abi->ra)
-		return false;
 	if (dwarf_frame_cfa(row->frame, &ops, &nr) || nr != 1)
 		return false;
 	number = ops[0].number;
@@ -142,17 +146,32 @@ bool row_is_plain(const struct row *row)
 		number = (uint64_t)ops[0].atom - DW_OP_breg0;
 		off = ops[0].number;
 	}
-	if ((number != row_abi->sp && number != row_abi->fp) || off != (int32_t)off)
-		return false;
-	if (!read_rule(row, row_abi->ra, &rule) || !is_plain_ra(&rule))
-		return false;
-	/* The stack pointer is the CFA. */
+	return (number == row_abi->sp || number == row_abi->fp) && off == (int32_t)off;
+}
+
+enum row_reason row_reason(const struct row *row)
+{
+	struct rule rule;
+
 	if (!read_rule(row, row_abi->sp, &rule) || rule.nr != 2 ||
 	    rule.ops[0].atom != DW_OP_call_frame_cfa || rule.ops[1].atom != DW_OP_stack_value)
-		return false;
-	if (!read_rule(row, row_abi->fp, &rule))
-		return false;
-	if (!rule.nr)
-		return !rule.undefined;
-	return is_at_cfa(&rule) && (int64_t)rule.ops[1].number == (int32_t)rule.ops[1].number;
+		return ROW_SP;
+	if (!is_plain_cfa(row))
+		return ROW_CFA;
+	if (!read_rule(row, row_abi->ra, &rule) || !is_plain_ra(&rule))
+		return ROW_RA;
+	return ROW_BAD;
+}
+
+bool row_has_plain_fp(const struct row *row)
+{
+	struct rule rule;
+
+	return read_rule(row, row_abi->fp, &rule) && is_plain_fp(&rule);
+}
+
+bool row_is_plain(const struct row *row)
+{
+	return !row->signal && row->ra_column == (int)row_abi->ra &&
+	       row_reason(row) == ROW_BAD && row_has_plain_fp(row);
 }

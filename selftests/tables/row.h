@@ -42,11 +42,24 @@ uint32_t row_registers(const struct row *row);
 /* Whether one of its rules may depend on the address itself */
 bool row_uses_pc(const struct row *row);
 
+/* Why a rule cannot express it; the first one that is so */
+enum row_reason {
+	ROW_SP,			/* the caller's stack pointer is not the CFA */
+	ROW_CFA,		/* the CFA */
+	ROW_RA,			/* the return address */
+	ROW_BAD,		/* none of these: an error elsewhere in the function */
+	NR_ROW_REASONS
+};
+
+enum row_reason row_reason(const struct row *row);
+
 /*
- * Whether SFrame can say it for certain, in the form that nearly all functions have:
+ * Whether a rule can express it for certain, in the form that nearly all functions have:
  * CFA from SP or FP, return address where a call puts it, frame pointer kept or saved at the
  * CFA. If that is a register, the return address may be saved as well.
  */
 bool row_is_plain(const struct row *row);
+/* The same of the frame pointer alone */
+bool row_has_plain_fp(const struct row *row);
 
 #endif

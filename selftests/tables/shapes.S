@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What .eh_frame can say and compilers seldom do. Nothing here is ever run. Functions whose
- * names begin with "left_" have parts that SFrame can not say: how many bytes for each reason
- * is what the script check expects.
+ * names begin with "left_" have parts that a rule cannot express: how many bytes is what the
+ * script run expects.
  */
 #include "function.h"
 
@@ -249,16 +249,6 @@ function left_bad_register
 	bytes	3
 end left_bad_register
 
-/* Two functions claim four bytes. */
-	.balign	16
-	.globl	left_overlap
-left_overlap:
-	bytes	4
-	.globl	inner
-inner:
-	bytes	4
-	bytes	9
-
 /* Code without anything, and then padding */
 	.globl	left_no_cfi
 left_no_cfi:
@@ -266,39 +256,5 @@ left_no_cfi:
 	.p2align 4
 	nopw	%cs:0x0(%rax,%rax,1)
 	int3
-left_no_cfi_end:
 
-	.section .eh_frame, "a", @progbits
-.Lcie:
-	.long	.Lcie_end - .Lcie_start
-.Lcie_start:
-	.long	0
-	.byte	1
-	.string	"zR"
-	.uleb128 1
-	.sleb128 -8
-	.byte	16
-	.uleb128 1
-	.byte	0x1b
-	.byte	0x0c, 7, 8
-	.byte	0x80 | 16, 1
-	.balign	8
-.Lcie_end:
-	.long	.Louter_end - .Louter
-.Louter:
-	.long	.Louter - .Lcie
-	.long	left_overlap - .
-	.long	left_no_cfi - left_overlap
-	.uleb128 0
-	.balign	8
-.Louter_end:
-	.long	.Linner_end - .Linner
-.Linner:
-	.long	.Linner - .Lcie
-	.long	inner - .
-	.long	4
-	.uleb128 0
-	.byte	0x0e, 16
-	.balign	8
-.Linner_end:
 	.section .note.GNU-stack, "", @progbits

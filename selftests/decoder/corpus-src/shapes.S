@@ -57,18 +57,20 @@ no_cfi:
 	ret
 	.size	no_cfi, . - no_cfi
 
-/* A signal trampoline whose rows can be written */
+/* Marked as a signal frame, with a rule as others have */
 function signal
 	.cfi_signal_frame
 	nop
 	nop
 end signal
 
-/* ... and one whose rows cannot: RIP is found through an expression */
+/* A trampoline, in the kernel's layout: its rows cannot be written */
 function signal_expression
 	.cfi_signal_frame
-	.cfi_escape 0x0f, 0x03, 0x77, 0xa0, 0x01	/* CFA = rsp + 160 */
-	.cfi_escape 0x10, 0x10, 0x03, 0x77, 0xa8, 0x01
+	.cfi_escape 0x0f, 0x04, 0x77, 0xa0, 0x01, 0x06	/* CFA = *(rsp + 160) */
+	.cfi_escape 0x10, 0x10, 0x03, 0x77, 0xa8, 0x01	/* rip, rbp, rsp at rsp + 168, 120, 160 */
+	.cfi_escape 0x10, 0x06, 0x03, 0x77, 0xf8, 0x00
+	.cfi_escape 0x10, 0x07, 0x03, 0x77, 0xa0, 0x01
 	nop
 	nop
 end signal_expression

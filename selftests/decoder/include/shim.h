@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What kernel/unwind/sframe.c and its users take from the kernel.
+ * What kernel/unwind/{table,sframe,eh_frame}.c, lib/sort.c and their users take from the kernel.
  * kernel.mk makes the headers of the kernel's names, which include this one.
  */
 #ifndef DECODER_SHIM_H
@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <endian.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,13 +26,21 @@ typedef int32_t		s32;
 typedef int64_t		s64;
 typedef unsigned int	gfp_t;
 
+#define likely(c)	__builtin_expect(!!(c), 1)
 #define unlikely(c)	__builtin_expect(!!(c), 0)
+#define fallthrough	__attribute__((fallthrough))
 #define noinline	__attribute__((noinline))
 
 #define U16_MAX		UINT16_MAX
+#define U32_MAX		UINT32_MAX
+#define U64_MAX		UINT64_MAX
+#define __force
 
 #ifndef __packed
 #define __packed	__attribute__((packed))
+#endif
+#ifndef __aligned
+#define __aligned(n)	__attribute__((aligned(n)))
 #endif
 #ifndef __always_inline
 #define __always_inline	inline __attribute__((always_inline))
@@ -43,8 +52,9 @@ typedef unsigned int	gfp_t;
 
 /* Count down to a failure that a test wants; negative: none. */
 extern int shim_fail_alloc;
-/* Bytes that are allocated. Exact with ASAN. */
+/* Bytes that are allocated, and the most since the test has set it. Exact with ASAN. */
 extern size_t shim_live;
+extern size_t shim_peak;
 
 void *shim_alloc(void *old, size_t size, bool zero);
 void kvfree(const void *p);
@@ -53,6 +63,14 @@ void kvfree(const void *p);
 #define kvrealloc(p, size, gfp)	((void)(gfp), shim_alloc(p, size, false))
 #define kvcalloc(n, size, gfp)	\
 	((void)(gfp), shim_alloc(NULL, (size_t)(n) * (size), true))
+#define kvmalloc_array(n, size, gfp)	kvmalloc(array_size(n, size), gfp)
+#define kzalloc_obj(object, gfp)	kvcalloc(1, sizeof(object), gfp)
+#define kfree(p)	kvfree(p)
+
+typedef int (*cmp_func_t)(const void *a, const void *b);
+typedef int (*cmp_r_func_t)(const void *a, const void *b, const void *priv);
+typedef void (*swap_func_t)(void *a, void *b, int size);
+typedef void (*swap_r_func_t)(void *a, void *b, int size, const void *priv);
 
 #define BIT(n)		(1UL << (n))
 #define GENMASK(h, l)	((~0UL << (l)) & (~0UL >> (63 - (h))))
@@ -87,7 +105,8 @@ static inline u32 hash_32(u32 value, unsigned int bits)
 	return value * 0x61C88647u >> (32 - bits);
 }
 
-#define max(a, b)	((a) > (b) ? (a) : (b))
+#define min(a, b)	({ typeof(a) __a = (a); typeof(b) __b = (b); __a < __b ? __a : __b; })
+#define max(a, b)	({ typeof(a) __a = (a); typeof(b) __b = (b); __a > __b ? __a : __b; })
 
 /*
  * A no-op for an index in range, and it must be in range. The mask is there for
@@ -104,6 +123,7 @@ static inline u32 hash_32(u32 value, unsigned int bits)
 })
 
 #define check_add_overflow(a, b, d)	__builtin_add_overflow(a, b, d)
+#define check_mul_overflow(a, b, d)	__builtin_mul_overflow(a, b, d)
 
 static inline size_t size_add(size_t a, size_t b)
 {
@@ -179,9 +199,9 @@ static inline u32 hsiphash(const void *data, size_t len, const hsiphash_key_t *k
 	return (h ^ key->key[1]) >> 32;
 }
 
+#define SZ_1M	0x00100000
 #define SZ_4M	0x00400000
 #define SZ_128M	0x08000000
-#define SZ_4G	0x100000000ULL
 
 static inline void *kvmemdup(const void *src, size_t len, gfp_t gfp)
 {
@@ -211,6 +231,7 @@ static inline u32 get_unaligned_le32(const void *p)
 	return le32toh(v);
 }
 
+#define EXPORT_SYMBOL(symbol)		extern typeof(symbol) symbol
 #define EXPORT_SYMBOL_IF_KUNIT(symbol)	extern typeof(symbol) symbol
 
 #endif
