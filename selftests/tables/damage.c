@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define MAX_CHANGES	4
-#define MAX_ENTRIES	64
+#define MAX_ENTRIES	40
 
 /* Sizes and offsets that are just too large are more likely to meet a missing check. */
 static uint8_t nasty(uint8_t old, u32 random)

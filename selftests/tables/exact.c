@@ -219,7 +219,7 @@ static bool finds_errors(struct subject *subject, const struct options *options)
 /* Of a damaged section there may be a table of less, but not a wrong one. */
 static bool stands_damage(struct subject *subject, uint64_t seed, unsigned int *made)
 {
-	struct compare_options how = { .name = subject->path, .verbose = 2 };
+	const struct compare_options how = { .name = subject->path };
 	struct unwind_table *table = unwind_table_create(&subject->input, GFP_KERNEL);
 	struct comparison c = {};
 
