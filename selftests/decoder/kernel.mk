@@ -6,11 +6,11 @@ INCLUDE := -I$(OUT)/include -I$(decoder)/include
 ifneq ($(shell grep -s UNWIND_TABLE_AARCH64 $(KSRC)/include/linux/unwind_table.h),)
 INCLUDE += -DHAVE_AARCH64
 endif
-kernel-src := $(addprefix $(KSRC)/kernel/unwind/,table.c sframe.c eh_frame.c) $(KSRC)/lib/sort.c
+kernel-src := $(addprefix $(KSRC)/kernel/unwind/,table.c sframe.c eh_frame.c)
 shims := $(addprefix $(OUT)/include/,kunit/visibility.h linux/sched/signal.h \
 	 $(addsuffix .h,$(addprefix linux/,bitops bits err export hash minmax nospec overflow prandom \
 	 random sched siphash sizes slab string types unaligned)))
-tree-headers := $(addprefix $(OUT)/include/linux/,sort.h unwind_table.h)
+tree-headers := $(OUT)/include/linux/unwind_table.h
 kernel-headers := $(tree-headers) $(wildcard $(KSRC)/kernel/unwind/*.h) $(shims) \
 		  $(wildcard $(decoder)/include/*.h)
 

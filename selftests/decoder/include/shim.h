@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What kernel/unwind/{table,sframe,eh_frame}.c, lib/sort.c and their users take from the kernel.
+ * What kernel/unwind/{table,sframe,eh_frame}.c and their users take from the kernel.
  * kernel.mk makes the headers of the kernel's names, which include this one.
  */
 #ifndef DECODER_SHIM_H
@@ -68,9 +68,7 @@ void kvfree(const void *p);
 #define kfree(p)	kvfree(p)
 
 typedef int (*cmp_func_t)(const void *a, const void *b);
-typedef int (*cmp_r_func_t)(const void *a, const void *b, const void *priv);
 typedef void (*swap_func_t)(void *a, void *b, int size);
-typedef void (*swap_r_func_t)(void *a, void *b, int size, const void *priv);
 
 #define BIT(n)		(1UL << (n))
 #define GENMASK(h, l)	((~0UL << (l)) & (~0UL >> (63 - (h))))
@@ -106,6 +104,7 @@ static inline u32 hash_32(u32 value, unsigned int bits)
 }
 
 #define min(a, b)	({ typeof(a) __a = (a); typeof(b) __b = (b); __a < __b ? __a : __b; })
+#define swap(a, b)	({ typeof(a) __t = (a); (a) = (b); (b) = __t; })
 #define max(a, b)	({ typeof(a) __a = (a); typeof(b) __b = (b); __a > __b ? __a : __b; })
 
 /*
