@@ -55,7 +55,7 @@ prepare() {
 	user) mkdir -p home && cp /usr/bin/perl home/ && chmod 0775 home/perl && chown -R 65534:65534 home && chmod a+rx . ;;
 	deleted | replaced) cp /usr/bin/perl "$1" ;;
 	container)
-		mkdir root && of_perl | while read -r file; do
+		mkdir -p root/dev && : >root/dev/null && of_perl | while read -r file; do
 			mkdir -p "root${file%/*}" && cp -L "$file" "root$file" || return
 		done
 		;;
@@ -113,6 +113,7 @@ start() {
 	git) exec git --no-pager diff --no-index --no-ext-diff --minimal a b ;;
 	qemu-img)
 		file=$(echo /usr/lib/x86_64-linux-gnu/libLLVM.so.??.*)
+		file=${file%% *}
 		exec qemu-img convert -f raw -c -O qcow2 "$file" "$file" "$file" "$file" out.qcow2
 		;;
 	ffmpeg)

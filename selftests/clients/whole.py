@@ -11,8 +11,12 @@ the hlt of _start, in the first bytes of the program, or before libc exits with 
 function of a thread has returned.
 In Go, it is whole if no frame is bogus up to the first one in GO_ROOTS, where Go's own
 traceback ends: from there the frame pointer leads to another stack, or to an old one.
-.gopclntab has these functions."""
+.gopclntab has these functions.
 
+With ENDS=FILE in the environment, FILE gets the addresses where the other stacks end, the commonest
+first: how many, file offset and file, frames of the deepest."""
+
+import collections
 import os
 import re
 import struct
@@ -70,6 +74,8 @@ class Judge:
             maps = [line.split() for line in file]
         self.code = [(*(int(end, 16) for end in words[0].split('-')), len(words) == 5)
                      for words in maps if 'x' in words[1]]
+        self.names = [(*(int(end, 16) for end in words[0].split('-')), int(words[2], 16),
+                       words[5] if len(words) > 5 else 'memory') for words in maps]
         self.files = {}  # build id -> where its executable mappings are: (offset, address, size)
         for words in maps:
             if 'x' in words[1] and len(words) > 5 and words[5].startswith('/'):
@@ -98,6 +104,12 @@ class Judge:
                 end = root or after.startswith(ENDS) or 0 < ip - self.entry <= MAX_START
                 return called, end, not after.startswith(SIGRETURN)
         return False, False, True
+
+    def name(self, ip):
+        for start, end, offset, name in self.names:
+            if start <= ip < end:
+                return f'{ip - start + offset:#x} {name}'
+        return f'{ip:#x} nothing'
 
     def address(self, line):
         """Of a line with an address, and perhaps a name, or with build id and file offset; None if
@@ -131,6 +143,7 @@ class Judge:
 def main():
     judge = Judge(sys.argv[1])
     samples = whole = frames = bogus = 0
+    ends = collections.defaultdict(list)
     with open(sys.argv[2]) as file:
         paragraphs = file.read().split('\n\n')
     for paragraph in paragraphs:
@@ -145,6 +158,12 @@ def main():
         frames += len(ips)
         whole += is_whole
         bogus += is_bogus
+        if not is_whole:
+            ends[ips[-1]].append(len(ips))
+    if 'ENDS' in os.environ:
+        with open(os.environ['ENDS'], 'w') as file:
+            for ip, depths in sorted(ends.items(), key=lambda end: -len(end[1])):
+                print(len(depths), judge.name(ip), max(depths), file=file)
     print(samples, whole, f'{frames / max(samples, 1):.1f}', bogus)
 
 
