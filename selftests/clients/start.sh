@@ -126,6 +126,7 @@ start() {
 			<<<'select count(distinct md5(i::text)) from generate_series(1, 1000000000) i'
 		;;
 	static)
+		# shellcheck disable=SC2016 # for that bash
 		exec "$MANY/bash" -c 'f() { local n=$1 a; if ((n < 2)); then r=$n; else f $((n - 1)); a=$r; f $((n - 2)); ((r += a)); fi; }
 			while :; do f 6; t+=$r; t=${t//5/<5>}; t=${t:0:90}; done'
 		;;
