@@ -25,6 +25,8 @@ import sys
 AT_ENTRY = 9
 MAX_START = 64  # bytes of a _start, as musl's, which has no hlt
 ENDS = (b'\xf4', b'\x48\x89\xc7\xb8\x3c\0\0\0\x0f\x05')
+# glibc's makecontext() makes stacks that return to the first instruction of __start_context.
+START_CONTEXT = b'\x48\x89\xdc\x48\x8b\x3c\x24\x48\x85\xff'
 SIGRETURN = b'\x48\xc7\xc0\x0f\0\0\0\x0f\x05'
 CALL = re.compile(rb'(\xe8....|\xff([\x10-\x13\x16\x17\xd0-\xd7]|\x14.|\x14.....|\x15....|'
                   rb'[\x50-\x53\x55-\x57].|\x54..|[\x90-\x93\x95-\x97]....|\x94.....))\Z', re.S)
@@ -99,7 +101,7 @@ class Judge:
         for start, end, generated in self.code:
             if start <= ip < end:
                 after = self.read(ip, min(ip + 10, end))
-                root = any(first < ip <= last for first, last in self.roots)
+                root = any(first < ip <= last for first, last in self.roots) or after == START_CONTEXT
                 called = root or generated or CALL.search(self.read(max(ip - 7, start), ip))
                 end = root or after.startswith(ENDS) or 0 < ip - self.entry <= MAX_START
                 return called, end, not after.startswith(SIGRETURN)
