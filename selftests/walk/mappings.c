@@ -188,6 +188,16 @@ static bool is_object_of(const struct object *object, const struct inode *inode)
 	       object->generation == inode->generation;
 }
 
+int mappings_vma(unsigned long ip)
+{
+	const struct vma *vma;
+
+	if (mappings_are_cheap)
+		return find_cheaply(ip);
+	vma = find_vma(ip);
+	return vma ? vma - vmas : -1;
+}
+
 int mappings_find(unsigned long ip)
 {
 	const struct vma *vma;

@@ -113,11 +113,11 @@ static void run_similar(struct round *round)
 {
 	unsigned int walks = round->design->slow ? 16 : 64;
 
-	for (unsigned int i = 0; i < 8; i++) {
+	for (unsigned int i = 0; i < walks; i++) {
 		use_here(round, sample_of(round, i));
 		round->design->walk(entries, WALK_MAX_ENTRIES);
 	}
-	for (unsigned int i = 8; i < 8 + walks; i++) {
+	for (unsigned int i = walks; i < 2 * walks; i++) {
 		use_here(round, sample_of(round, i));
 		timed_walk(round);
 	}

@@ -14,7 +14,7 @@
 #include "elffile.h"
 #include "walk.h"
 
-static struct mm_struct mm = { .mm_lock_seq = 2 };
+static struct mm_struct mm = { .mm_lock_seq.sequence = 2 };
 static struct pt_regs regs[WALK_THREADS];
 static struct task_struct tasks[WALK_THREADS];
 
@@ -28,7 +28,6 @@ static struct unwind_user_mapping *answers;
 static const void **tables;
 #ifdef WALK_HAS_VMA
 static struct vm_area_struct *vmas;
-atomic_t unwind_user_generation = { 1 };
 #endif
 
 void *kmalloc_nolock(size_t size, gfp_t gfp, int node)
@@ -92,7 +91,7 @@ u64 siphash_2u64(u64 first, u64 second, const siphash_key_t *key)
 /* object.c. Trees with WALK_HAS_VMA also want to know the VMA. */
 #ifdef WALK_HAS_VMA
 int unwind_user_map(unsigned long ip, struct unwind_user_mapping *map,
-		    struct unwind_user_vma *vma, bool may_sleep)
+		    struct unwind_user_vma *vma)
 #else
 int unwind_user_map(unsigned long ip, struct unwind_user_mapping *map,
 		    enum unwind_user_access access)
@@ -108,6 +107,25 @@ int unwind_user_map(unsigned long ip, struct unwind_user_mapping *map,
 #endif
 	return 0;
 }
+
+#ifdef WALK_HAS_VMA
+struct vm_area_struct *vma_lookup(struct mm_struct *mm, unsigned long ip)
+{
+	int i = mappings_vma(ip);
+
+	return i < 0 ? NULL : &vmas[i];
+}
+
+/* Before a walk sleeps, which none does here. */
+void unwind_user_request_mm(struct mm_struct *mm)
+{
+}
+
+bool unwind_user_load(unsigned long ip)
+{
+	return false;
+}
+#endif
 
 const struct unwind_table *unwind_user_object_table(u64 id)
 {
@@ -189,7 +207,7 @@ static unsigned int tree_walk(unsigned long *entries, unsigned int max)
 /* A mapping has changed that is not on the stack. */
 static void tree_changed(void)
 {
-	mm.mm_lock_seq += 2;
+	mm.mm_lock_seq.sequence += 2;
 }
 
 const struct design WALK_TREE = {

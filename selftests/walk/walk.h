@@ -138,6 +138,7 @@ extern bool mappings_are_cheap;
 void mappings_open(const struct program *program);
 /* Return: index of the mapping of @ip, or -1 */
 int mappings_find(unsigned long ip);
+int mappings_vma(unsigned long ip);
 /* The lookup of a table by the id of its object: the index of the mapping, and 1. */
 const void *mappings_object(const void *const *tables, uint64_t id);
 

@@ -46,6 +46,8 @@
 #define min_t(type, a, b)		min((type)(a), (type)(b))
 #define __ffs(word)			((unsigned long)__builtin_ctzl(word))
 
+#define hash_long hash_64
+
 static inline u32 hash_64(u64 value, unsigned int bits)
 {
 	return value * GOLDEN_RATIO_64 >> (64 - bits);

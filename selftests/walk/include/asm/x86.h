@@ -55,7 +55,9 @@ int arch_uretprobe_trampoline_words(unsigned long ip);
 
 /* @unwind_id: some trees have it, others remember mappings elsewhere. */
 struct mm_struct {
-	unsigned int		mm_lock_seq;
+	struct {
+		unsigned int	sequence;
+	} mm_lock_seq;
 	u64			unwind_id;
 	struct {
 		const struct vdso_image *vdso_image;
@@ -90,16 +92,21 @@ DEFINE_GUARD_COUNT(pagefault, current->pagefault_disabled)
 DEFINE_GUARD_COUNT(rcu, current->rcu_read_lock_nesting)
 DEFINE_GUARD_COUNT(preempt, walk_preempt_count)
 
+#define X86_FEATURE_XENPV		0
+#define cpu_feature_enabled(feature)	((feature) != 0)
+
+struct vm_area_struct *vma_lookup(struct mm_struct *mm, unsigned long ip);
+
 static inline bool mmap_lock_speculate_try_begin(struct mm_struct *mm, unsigned int *seq)
 {
-	*seq = smp_load_acquire(&mm->mm_lock_seq);
+	*seq = smp_load_acquire(&mm->mm_lock_seq.sequence);
 	return !(*seq & 1);
 }
 
 static inline bool mmap_lock_speculate_retry(struct mm_struct *mm, unsigned int seq)
 {
 	smp_rmb();
-	return READ_ONCE(mm->mm_lock_seq) != seq;
+	return READ_ONCE(mm->mm_lock_seq.sequence) != seq;
 }
 
 /* Masked, without STAC and CLAC: only the kernel can execute these. */
