@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0
 # Entry points; each calls one script, which says what it does. See README.md.
 #
 # make ends with its own status 2 whatever went wrong. The last line of a target

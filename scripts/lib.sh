@@ -1,4 +1,5 @@
 # shellcheck shell=bash disable=SC2034
+# SPDX-License-Identifier: GPL-2.0
 # Shared by all scripts. Exit codes, also used by vm/:
 #   0 pass, 1 test failed, 2 usage or build, 3 infrastructure, 4 kernel splat, 124 timeout
 # A command that fails without being asked about is a broken environment, hence 3.

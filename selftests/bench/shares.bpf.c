@@ -20,7 +20,7 @@ char LICENSE[] SEC("license") = "GPL";
 #define PF_KTHREAD	0x00200000
 
 extern int bpf_stack_capture(void *ctx, void *ring, void *snapshots,
-			     struct bpf_stack_capture *io) __ksym;
+			     struct bpf_stack_capture *io, __u32 io__sz) __ksym;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -30,8 +30,8 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_MAPPING_SNAPSHOT);
 	__uint(max_entries, 4096);
-	__type(key, struct bpf_mapping_snapshot_key);
-	__type(value, struct bpf_vma_info);
+	__type(key, __u32);
+	__type(value, struct bpf_stack_object);
 } snapshots SEC(".maps");
 
 struct task_struct {
@@ -61,7 +61,10 @@ static __u64 load_start;
 
 static int capture(void *ctx, __u64 tag)
 {
-	struct bpf_stack_capture io = { .flags = BPF_STACK_USER, .tag = tag };
+	struct stack_capture_tagged io = {
+		.io = { .size = sizeof(io.io), .flags = BPF_STACK_USER },
+		.tag = tag,
+	};
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	int ret;
@@ -72,7 +75,7 @@ static int capture(void *ctx, __u64 tag)
 	/* Neither has a user stack */
 	if (task->flags & (PF_KTHREAD | PF_EXITING))
 		return 0;
-	ret = bpf_stack_capture(ctx, &ring, &snapshots, &io);
+	ret = bpf_stack_capture(ctx, &ring, &snapshots, &io.io, sizeof(io));
 	if (ret >= 0)
 		__sync_fetch_and_add(&counts.captures, 1);
 	else if (ret == -ENODATA && BPF_CORE_READ_BITFIELD(task, in_execve))

@@ -29,6 +29,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <bpf/libbpf.h>
+#include <bpf/stack_record.h>
 #include "shares.h"
 #include "shares.skel.h"
 
@@ -94,14 +95,18 @@ static void read_args(int argc, char **argv)
 
 static int count_record(void *ctx, void *data, size_t size)
 {
-	const struct bpf_stack_record *rec = data;
+	const struct bpf_stack_record *rec;
+	struct bpf_stack_view view;
 	struct share *share;
 	enum kind kind;
 
+	if (!bpf_stack_view__init(&view, data, size))
+		error(3, 0, "a record of another version");
+	rec = view.rec;
 	if (rec->type != BPF_STACK_RECORD_SAMPLE)
 		return 0;
 	kind = rec->pid == rec->tgid ? MAIN_KERNEL : OTHER_KERNEL;
-	if (rec->tag & TAG_USER_MODE)
+	if (*(const __u64 *)view.payload & TAG_USER_MODE)
 		kind++;
 	share = &shares[kind];
 	share->stops[rec->user_stop % NR_STOPS]++;

@@ -93,7 +93,12 @@ stacks_of() {
 		LD_LIBRARY_PATH=$BIN timeout -s INT $((20 * SECONDS_EACH)) "$BIN/perf" trace --call-graph fp -p "$2" 2>&1 |
 			head -n 1500 || true
 		;;
-	bpftrace*)
+	# With -p, a profile probe only samples the first thread
+	bpftrace)
+		LD_LIBRARY_PATH=$BIN "$BIN/bpftrace" -q -e \
+			"$(program_of "$1" "$2") interval:s:$SECONDS_EACH { exit(); }" 2>client.log
+		;;
+	bpftrace-*)
 		LD_LIBRARY_PATH=$BIN "$BIN/bpftrace" -q -p "$2" -e \
 			"$(program_of "$1" "$2") interval:s:$SECONDS_EACH { exit(); }" 2>client.log
 		;;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0
 """Work for the distribution's python3: the interpreter, its C parts, threads, and waiting
 in several system calls."""
 

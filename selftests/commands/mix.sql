@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-2.0
 -- Work for the distribution's sqlite3: joins, sorting, windows, an index, text. In a file,
 -- with a journal, so that it also waits for the disk.
 pragma cache_size = 200;

@@ -4,14 +4,13 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <bpf/stack_record.h>
 #include <linux/bpf.h>
 #include <stack_capture_types.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "steps.skel.h"
-
-#define MAX_OBJECTS	255	/* what a record can have */
 
 const char *const kernel_mode_names[NR_MODES] = { "now", "defer" };
 
@@ -27,60 +26,49 @@ static struct {
 	u64	cookie;
 	u32	stop;
 	u32	methods;
-	size_t	nr_objects;
 	size_t	nr;
-	u64	objects[MAX_OBJECTS];
-	u64	frames[MAX_FRAMES];
+	struct bpf_stack_frame frames[MAX_FRAMES];
 } last;
 
-struct object {
-	u64			id;
-	struct bpf_vma_info	info;
-};
-
-static struct object *objects;
+static struct bpf_stack_object *objects;
 static size_t nr_objects;
 
-static void keep_user(const struct bpf_stack_record *record)
+static void keep_user(const struct bpf_stack_view *view)
 {
-	const u64 *ids = (const void *)record + record->header_size;
-	const u64 *frames = (const void *)(ids + record->nr_objects + record->nr_kernel) +
-			    record->nr_rows * record->row_size;
-
-	if (record->nr_user > MAX_FRAMES)
-		die(EXIT_INFRA, "a record with %u frames", record->nr_user);
-	last.nr_objects = record->nr_objects;
-	last.nr = record->nr_user;
-	last.stop = record->user_stop;
-	last.methods = record->user_methods;
-	memcpy(last.objects, ids, last.nr_objects * sizeof(*ids));
-	memcpy(last.frames, frames, last.nr * sizeof(*frames));
+	if (view->rec->nr_user > MAX_FRAMES)
+		die(EXIT_INFRA, "a record with %u frames", view->rec->nr_user);
+	last.stop = view->rec->user_stop;
+	last.methods = view->rec->user_methods;
+	for (last.nr = 0; last.nr < view->rec->nr_user; last.nr++)
+		last.frames[last.nr] = bpf_stack_view__user_frame(view, last.nr);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
 {
-	const struct bpf_stack_record *record = data;
+	const struct bpf_stack_record *record;
+	struct bpf_stack_view view;
 
 	(void)ctx;
-	if (size < sizeof(*record) || record->magic != BPF_STACK_RECORD_MAGIC)
+	if (!bpf_stack_view__init(&view, data, size))
 		die(EXIT_INFRA, "a record of another version");
+	record = view.rec;
 	if (record->drops)
 		die(EXIT_INFRA, "records were lost");
 	if (record->type == BPF_STACK_RECORD_SAMPLE) {
 		last.sample = true;
-		last.tag = record->tag;
+		last.tag = *(const u64 *)view.payload;
 		last.cookie = record->cookie;
 		last.deferred = record->flags & BPF_STACK_RECORD_PENDING;
 		last.pending = last.deferred;
 		if (!last.pending)
-			keep_user(record);
+			keep_user(&view);
 		return 0;
 	}
 	if (record->type != BPF_STACK_RECORD_COMPLETION || !last.pending ||
 	    record->cookie != last.cookie)
 		return 0;
 	last.pending = false;
-	keep_user(record);
+	keep_user(&view);
 	return 0;
 }
 
@@ -139,58 +127,46 @@ void kernel_take(struct kernel_stack *stack)
 	stack->nr = 0;
 }
 
-static const struct bpf_vma_info *find_object(u64 id)
+static const struct bpf_stack_object *find_object(u32 id)
 {
-	struct bpf_mapping_snapshot_key key = {
-		.snapshot = BPF_MAPPING_OBJECTS,
-		.addr = id,
-	};
-	struct object *object;
+	struct bpf_stack_object *object;
 	size_t i;
 
 	for (i = 0; i < nr_objects; i++) {
 		if (objects[i].id == id)
-			return &objects[i].info;
+			return &objects[i];
 	}
 	objects = grow(objects, nr_objects + 1, sizeof(*objects));
 	object = &objects[nr_objects];
-	object->id = id;
-	if (bpf_map_lookup_elem(bpf_map__fd(skel->maps.objects), &key, &object->info))
+	if (bpf_map_lookup_elem(bpf_map__fd(skel->maps.objects), &id, object))
 		return NULL;
 	nr_objects++;
-	return &object->info;
+	return object;
 }
 
-static u64 locate(u64 frame, const struct mappings *maps)
+static u64 locate(const struct bpf_stack_frame *frame, const struct mappings *maps)
 {
-	u64 value = frame & BPF_STACK_FRAME_MASK;
-	size_t object = frame >> BPF_STACK_FRAME_SHIFT;
-	const struct bpf_vma_info *info;
+	const struct bpf_stack_object *object;
 
-	if (!object || object == BPF_STACK_FRAME_GENERATED)
-		return value;
-	if (object > last.nr_objects)
+	if (frame->type != BPF_STACK_FRAME_IN_OBJECT)
+		return frame->value;
+	object = find_object(frame->object);
+	if (!object)
 		return 0;
-	info = find_object(last.objects[object - 1]);
-	if (!info)
-		return 0;
-	return mappings_locate(maps, info->build_id, info->build_id_size, value);
+	return mappings_locate(maps, object->build_id, object->build_id_size, frame->value);
 }
 
 bool kernel_locate(struct kernel_stack *stack, const struct mappings *maps)
 {
-	bool all = true, exact = true;
+	bool all = true;
 	size_t i, nr = 0;
 
 	for (i = 0; stack->known && i < last.nr; i++) {
-		if (last.frames[i] >> BPF_STACK_FRAME_SHIFT == BPF_STACK_FRAME_MARK) {
-			exact = (last.frames[i] & BPF_STACK_FRAME_MASK) == BPF_STACK_MARK_SIGNAL;
+		if (last.frames[i].type == BPF_STACK_FRAME_IS_MARK)
 			continue;
-		}
-		stack->frames[nr] = locate(last.frames[i], maps);
-		stack->exact[nr] = exact;
+		stack->frames[nr] = locate(&last.frames[i], maps);
+		stack->exact[nr] = !last.frames[i].is_return;
 		all = all && stack->frames[nr++];
-		exact = false;
 	}
 	stack->nr = nr;
 	return all;

@@ -15,7 +15,7 @@
 char LICENSE[] SEC("license") = "GPL";
 
 extern int bpf_stack_capture(void *ctx, void *ring, void *snapshots,
-			     struct bpf_stack_capture *io) __ksym;
+			     struct bpf_stack_capture *io, __u32 io__sz) __ksym;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -25,8 +25,8 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_MAPPING_SNAPSHOT);
 	__uint(max_entries, 4096);
-	__type(key, struct bpf_mapping_snapshot_key);
-	__type(value, struct bpf_vma_info);
+	__type(key, __u32);
+	__type(value, struct bpf_stack_object);
 } objects SEC(".maps");
 
 /* The watched process and the flags; the tracer sets them while the process is stopped. */
@@ -40,11 +40,11 @@ int result;
 SEC("tp_btf/signal_generate")
 int step(__u64 *ctx)
 {
-	struct bpf_stack_capture io = { .flags = flags };
+	struct stack_capture_tagged io = { .io = { .size = sizeof(io.io), .flags = flags } };
 
 	if (ctx[0] != SIGTRAP || bpf_get_current_pid_tgid() >> 32 != watched)
 		return 0;
 	io.tag = ++tag;
-	result = bpf_stack_capture(ctx, &records, &objects, &io);
+	result = bpf_stack_capture(ctx, &records, &objects, &io.io, sizeof(io));
 	return 0;
 }

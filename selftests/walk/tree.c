@@ -116,7 +116,11 @@ struct vm_area_struct *vma_lookup(struct mm_struct *mm, unsigned long ip)
 	return i < 0 ? NULL : &vmas[i];
 }
 
-/* Before a walk sleeps, which none does here. */
+/* If a file is not known, or before a walk sleeps, which none does here. */
+void unwind_user_request_files(void)
+{
+}
+
 void unwind_user_request_mm(struct mm_struct *mm)
 {
 }

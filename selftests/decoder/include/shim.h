@@ -111,6 +111,8 @@ static inline u32 hash_32(u32 value, unsigned int bits)
  * A no-op for an index in range, and it must be in range. The mask is there for
  * what it costs.
  */
+#define READ_ONCE(x)			(*(const volatile typeof(x) *)&(x))
+#define WRITE_ONCE(x, value)		(*(volatile typeof(x) *)&(x) = (value))
 #define array_index_nospec(index, size)					\
 ({									\
 	unsigned long __index = (index), __size = (size);		\

@@ -95,6 +95,9 @@ DEFINE_GUARD_COUNT(preempt, walk_preempt_count)
 #define X86_FEATURE_XENPV		0
 #define cpu_feature_enabled(feature)	((feature) != 0)
 
+/* No walk here waits for mappings */
+static inline int mmap_read_lock_killable(struct mm_struct *mm) { return -EINTR; }
+static inline void mmap_read_unlock(struct mm_struct *mm) { }
 struct vm_area_struct *vma_lookup(struct mm_struct *mm, unsigned long ip);
 
 static inline bool mmap_lock_speculate_try_begin(struct mm_struct *mm, unsigned int *seq)

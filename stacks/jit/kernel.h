@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the kernel does for "stacks jit": it takes tables, and tells which methods come and go. */
+#ifndef __STACKS_JIT_KERNEL_H
+#define __STACKS_JIT_KERNEL_H
+
+#include "jit/interface.h"
+#include "jit/process.h"
+
+struct bpf_link;
+struct jit_bpf;
+struct ring_buffer;
+
+struct jit_kernel {
+	struct jit_bpf *skel;
+	struct ring_buffer *ring;
+	bool has_tables;	/* else, only events */
+	void (*on_load)(void *arg, __u32 pid, __u64 address);
+	void (*on_start)(void *arg, __u32 pid);
+	void *arg;
+};
+
+/* Of one process */
+struct jit_probes {
+	struct bpf_link *load;
+	struct bpf_link *unload;
+};
+
+/* Loads the BPF programs. Return: 0 or a negative errno; the error was printed */
+int jit_kernel_open(struct jit_kernel *kernel, bool tables);
+void jit_kernel_close(struct jit_kernel *kernel);
+
+/* Gives tables to the kernel; without ->has_tables, does nothing. */
+struct jit_supply jit_kernel_supply(struct jit_kernel *kernel);
+
+/* Probes where methods come and go. Without them, scans find out later. */
+void jit_kernel_attach(struct jit_kernel *kernel, const struct jit_process *process,
+		       struct jit_probes *probes);
+void jit_kernel_detach(struct jit_probes *probes);
+/*
+ * Calls ->on_load and ->on_start for events, and waits up to @ms for the first one. Return: how
+ * many there were
+ */
+int jit_kernel_poll(struct jit_kernel *kernel, int ms);
+/* Events that found no room */
+__u64 jit_kernel_lost(const struct jit_kernel *kernel);
+
+#endif /* __STACKS_JIT_KERNEL_H */

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/stat.h>
+#include "jit/machines.h"
+#include "util/util.h"
+
+#define NS_PER_MS	1000000ULL
+/*
+ * Methods that come within this time are supplied together, but the first one at once. It is so
+ * long that supplying takes a tenth of it, if it does not become too long.
+ */
+#define BATCH_SHARE	10
+#define MAX_BATCH_MS	20
+/* Stubs, adapters, and what no event has told */
+#define SCAN_MS		1000
+/* libjvm.so is mapped before it has code: tries take a quarter of the time at most. */
+#define TRY_MS		5
+#define TRY_SHARE	3
+/* So long after the start, scans are more often, but take a tenth of the time at most. */
+#define YOUNG_MS	10000
+#define YOUNG_SCAN_MS	50
+#define SCAN_SHARE	10
+/* Files for names of processes that are gone; then the oldest one goes. */
+#define MAX_KEPT	256
+
+struct machine {
+	__u32 pid;
+	__u64 exe;		/* changes when it executes another program */
+	struct hotspot *vm;		/* that has no code yet */
+	struct jit_process *process;	/* NULL: it is starting */
+	struct jit_probes probes;
+	__u64 born;		/* libjvm.so was mapped, or seen */
+	bool is_announced;
+	bool is_over;
+};
+
+static __u64 exe_of(__u32 pid)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
+	return stat(path, &st) ? 0 : st.st_ino ^ (__u64)st.st_dev << 32;
+}
+
+static bool is_young(const struct machine *machine, __u64 now)
+{
+	return now < machine->born + YOUNG_MS * NS_PER_MS;
+}
+
+static struct machine *find(const struct machines *all, __u32 pid)
+{
+	long i = idmap_find(&all->index, pid);
+
+	return i < 0 ? NULL : all->machines[i];
+}
+
+static void write_names(struct jit_process *process)
+{
+	int error = process->names ? map_file_write(process->names) : 0;
+
+	if (!error)
+		return;
+	p_err("%s (%u): no names in /tmp/perf-PID.map: %s", process->comm, process->pid,
+	      error == -EEXIST ? "there is such a file that others wrote" : strerror(-error));
+	map_file_close(process->names);
+	process->names = NULL;
+}
+
+/* Reports of the program are written when it has ended. */
+static void keep_names(struct machines *all, struct jit_process *process)
+{
+	write_names(process);
+	if (!process->names)
+		return;
+	if (!map_file_keep(process->names)) {
+		map_file_close(process->names);
+	} else {
+		if (all->nr_kept == MAX_KEPT) {
+			map_file_close(all->kept[0]);
+			memmove(all->kept, all->kept + 1, --all->nr_kept * sizeof(*all->kept));
+		}
+		*xpush(all->kept, all->nr_kept) = process->names;
+	}
+	process->names = NULL;
+}
+
+static void end(struct machines *all, struct machine *machine)
+{
+	struct jit_process *process = machine->process;
+
+	machine->is_over = true;
+	if (machine->vm)
+		hotspot_close(machine->vm);
+	machine->vm = NULL;
+	if (!process)
+		return;
+	all->counts[COUNT_UNKNOWN] += process->nr_unknown;
+	all->counts[COUNT_AGAIN] += process->nr_again;
+	all->counts[COUNT_MISSED] += process->nr_missed;
+	all->counts[COUNT_REFUSED] += process->nr_refused;
+	all->counts[COUNT_NAMELESS] += process->nr_nameless;
+	if (process->nr_refused)
+		p_err("%s (%u): the kernel refused tables: %s", process->comm, process->pid,
+		      strerror(process->refused));
+	keep_names(all, process);
+	jit_kernel_detach(&machine->probes);
+	jit_process_close(process);
+	machine->process = NULL;
+}
+
+/* A process that ends is nothing to tell. */
+static void give_up(struct machines *all, struct machine *machine)
+{
+	if (!kill(machine->pid, 0) || errno == EPERM) {
+		p_err("%s (%u): %s", machine->process->comm, machine->pid, machine->process->why);
+		all->counts[COUNT_GIVEN_UP]++;
+	}
+	end(all, machine);
+}
+
+static void announce(struct machine *machine)
+{
+	const struct jit_process *process = machine->process;
+
+	printf("%s (%u): HotSpot %s, %zu blobs, %llu rows, %llu KiB, after %llu ms%s\n",
+	       process->comm, process->pid, *process->vm->release ? process->vm->release : "(?)",
+	       process->nr, process->nr_rows, jit_process_table_bytes(process) >> 10,
+	       (now_ns() - machine->born) / NS_PER_MS,
+	       machine->probes.load ? "" : ", no events: new code has rows after a second");
+	fflush(stdout);
+	machine->is_announced = true;
+}
+
+static void flush(struct machines *all)
+{
+	__u64 begin = now_ns(), end;
+	size_t i;
+
+	for (i = 0; i < all->nr; i++) {
+		struct machine *machine = all->machines[i];
+
+		if (!machine->process)
+			continue;
+		if (!jit_process_flush(machine->process))
+			give_up(all, machine);
+		else if (!machine->is_announced && machine->process->vm->nr_codelets)
+			announce(machine);
+	}
+	all->has_loads = false;
+	end = now_ns();
+	all->next_flush = end + min(BATCH_SHARE * (end - begin), MAX_BATCH_MS * NS_PER_MS);
+}
+
+static void start(struct machines *all, struct machine *machine)
+{
+	machine->born = now_ns();
+	machine->is_over = machine->is_announced = false;
+	all->next_try = 1;
+}
+
+static void scan(struct machines *all, struct machine *machine)
+{
+	__u64 exe = exe_of(machine->pid);
+
+	if (exe != machine->exe) {
+		end(all, machine);
+		if (exe)
+			start(all, machine);
+	} else if (!jit_process_scan(machine->process)) {
+		give_up(all, machine);
+	} else {
+		write_names(machine->process);
+	}
+}
+
+/* Probes come before the first scan, so that no method falls in between. */
+static void try_to_open(struct machines *all, struct machine *machine)
+{
+	struct hotspot *vm = machine->vm;
+	const char *why = NULL;
+
+	machine->exe = exe_of(machine->pid);
+	if (!vm)
+		vm = machine->vm = hotspot_open(machine->pid, &why);
+	if (vm)
+		why = hotspot_read_heaps(vm);
+	if (vm && !why) {
+		machine->process = jit_process_open(vm, &all->supply, &why);
+		machine->vm = NULL;
+	}
+	if (machine->process) {
+		jit_kernel_attach(&all->kernel, machine->process, &machine->probes);
+		machine->process->names = all->has_names ? map_file_open(machine->pid) : NULL;
+		scan(all, machine);
+		return;
+	}
+	/* Without a reason, libjvm.so is not mapped any more. */
+	if (machine->exe && is_young(machine, now_ns()) && (why || all->nr_pids))
+		return;
+	end(all, machine);
+	if (!machine->exe || (!why && !all->nr_pids))
+		return;
+	p_err("process %u: %s%s", machine->pid, why ? "its virtual machine lacks " :
+	      "it has no virtual machine that is known", why ?: "");
+	all->counts[COUNT_GIVEN_UP]++;
+}
+
+static void forget_ended(struct machines *all)
+{
+	size_t i, nr = 0;
+
+	idmap_free(&all->index);
+	for (i = 0; i < all->nr; i++) {
+		struct machine *machine = all->machines[i];
+
+		if (machine->is_over) {
+			free(machine);
+			continue;
+		}
+		idmap_set(&all->index, machine->pid, nr);
+		all->machines[nr++] = machine;
+	}
+	all->nr = nr;
+}
+
+/* Of those that start, to open and announce them */
+static void try_all(struct machines *all)
+{
+	__u64 begin = now_ns(), end;
+	bool is_starting = false;
+	size_t i;
+
+	for (i = 0; i < all->nr; i++) {
+		struct machine *machine = all->machines[i];
+
+		if (!machine->process && !machine->is_over)
+			try_to_open(all, machine);
+		else if (machine->process && !machine->is_announced)
+			scan(all, machine);
+	}
+	flush(all);
+	forget_ended(all);
+	end = now_ns();
+	for (i = 0; i < all->nr; i++)
+		is_starting |= !all->machines[i]->is_announced && is_young(all->machines[i], end);
+	all->next_try = is_starting ? end + max(TRY_SHARE * (end - begin), TRY_MS * NS_PER_MS) : 0;
+}
+
+/* Stubs and adapters come with the first classes. */
+static void scan_all(struct machines *all)
+{
+	__u64 begin = now_ns(), end, pause = SCAN_MS * NS_PER_MS;
+	size_t i;
+
+	for (i = 0; i < all->nr; i++) {
+		if (all->machines[i]->process)
+			scan(all, all->machines[i]);
+	}
+	flush(all);
+	forget_ended(all);
+	end = now_ns();
+	for (i = 0; i < all->nr; i++) {
+		if (is_young(all->machines[i], begin))
+			pause = min(pause, max(SCAN_SHARE * (end - begin),
+					       YOUNG_SCAN_MS * NS_PER_MS));
+	}
+	all->next_scan = end + pause;
+}
+
+static void add(struct machines *all, __u32 pid)
+{
+	struct machine *machine;
+
+	if (find(all, pid))
+		return;
+	machine = xcalloc(1, sizeof(*machine));
+	machine->pid = pid;
+	idmap_set(&all->index, pid, all->nr);
+	*xpush(all->machines, all->nr) = machine;
+	start(all, machine);
+}
+
+static void on_start(void *arg, __u32 pid)
+{
+	struct machines *all = arg;
+	size_t i;
+
+	for (i = 0; i < all->nr_pids && all->pids[i] != (pid_t)pid; i++)
+		;
+	if (pid != (__u32)getpid() && (i < all->nr_pids || !all->nr_pids))
+		add(all, pid);
+}
+
+static void on_load(void *arg, __u32 pid, __u64 address)
+{
+	struct machines *all = arg;
+	struct machine *machine = find(all, pid);
+
+	if (!machine || !machine->process)
+		return;
+	all->counts[COUNT_LOADS]++;
+	all->has_loads = true;
+	jit_process_load(machine->process, address);
+}
+
+/* Those that run already */
+static void add_all(struct machines *all)
+{
+	DIR *dir = all->nr_pids ? NULL : opendir("/proc");
+	struct dirent *entry;
+	size_t i;
+
+	for (i = 0; i < all->nr_pids; i++)
+		add(all, all->pids[i]);
+	while (dir && (entry = readdir(dir))) {
+		if (hotspot_is_mapped(atoi(entry->d_name)))
+			on_start(all, atoi(entry->d_name));
+	}
+	if (dir)
+		closedir(dir);
+}
+
+int machines_open(struct machines *all, bool tables)
+{
+	int error;
+
+	all->kernel.on_load = on_load;
+	all->kernel.on_start = on_start;
+	all->kernel.arg = all;
+	all->supply = jit_kernel_supply(&all->kernel);
+	error = jit_kernel_open(&all->kernel, tables);
+	if (!error)
+		add_all(all);
+	return error;
+}
+
+static bool is_over(const struct machines *all)
+{
+	size_t i;
+
+	for (i = 0; i < all->nr_pids; i++) {
+		if (exe_of(all->pids[i]))
+			return false;
+	}
+	return all->nr_pids;
+}
+
+bool machines_wait(struct machines *all, unsigned int ms)
+{
+	__u64 now = now_ns(), due = min(now + ms * NS_PER_MS, all->next_scan);
+
+	if (all->has_loads)
+		due = min(due, all->next_flush);
+	if (all->next_try)
+		due = min(due, all->next_try);
+	jit_kernel_poll(&all->kernel, due > now ? (due - now) / NS_PER_MS + 1 : 0);
+	now = now_ns();
+	if (all->next_try && now >= all->next_try)
+		try_all(all);
+	if (all->has_loads && now >= all->next_flush)
+		flush(all);
+	if (now < all->next_scan)
+		return true;
+	scan_all(all);
+	return !is_over(all);
+}
+
+void machines_close(struct machines *all)
+{
+	size_t i;
+
+	for (i = 0; i < all->nr; i++)
+		end(all, all->machines[i]);
+	forget_ended(all);
+	for (i = 0; i < all->nr_kept; i++)
+		map_file_close(all->kept[i]);
+	all->counts[COUNT_LOST] = jit_kernel_lost(&all->kernel);
+	jit_kernel_close(&all->kernel);
+	idmap_free(&all->index);
+	free(all->machines);
+	free(all->kept);
+}

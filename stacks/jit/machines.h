@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The processes that have a virtual machine: from when it is mapped until they end */
+#ifndef __STACKS_MACHINES_H
+#define __STACKS_MACHINES_H
+
+#include "jit/kernel.h"
+#include "util/util.h"
+
+/* What happened, of processes that are gone, too */
+enum machines_count {
+	COUNT_LOADS, COUNT_MISSED, COUNT_LOST, COUNT_UNKNOWN, COUNT_AGAIN, COUNT_REFUSED,
+	COUNT_NAMELESS, COUNT_GIVEN_UP,
+	NR_COUNTS
+};
+
+struct machine;
+
+struct machines {
+	struct jit_kernel kernel;
+	struct jit_supply supply;
+	const pid_t *pids;	/* only these */
+	size_t nr_pids;
+	bool has_names;		/* write them to files */
+	struct machine **machines;
+	size_t nr;
+	struct idmap index;	/* of @machines, by pid */
+	struct map_file **kept;	/* names of processes that are gone */
+	size_t nr_kept;
+	bool has_loads;		/* there were events since the last flush */
+	__u64 next_flush;
+	__u64 next_try;		/* 0: nobody is starting */
+	__u64 next_scan;
+	__u64 counts[NR_COUNTS];
+};
+
+/* Return: 0 or a negative errno; the error was printed. @tables: else, only events */
+int machines_open(struct machines *all, bool tables);
+/* Up to @ms. false: all processes of ->pids have ended. */
+bool machines_wait(struct machines *all, unsigned int ms);
+void machines_close(struct machines *all);
+
+#endif /* __STACKS_MACHINES_H */

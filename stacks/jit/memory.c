@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+#include <sys/uio.h>
+#include "jit/memory.h"
+#include "util/util.h"
+
+#define MANY	256
+#define PAGE	4096ULL
+
+size_t memory_read_some(__u32 pid, __u64 address, void *to, size_t size)
+{
+	struct iovec local = { to, size }, remote = { (void *)address, size };
+	ssize_t got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+
+	return max(got, 0);
+}
+
+bool memory_read(__u32 pid, __u64 address, void *to, size_t size)
+{
+	return memory_read_some(pid, address, to, size) == size;
+}
+
+bool memory_read_many(__u32 pid, const __u64 *addresses, size_t nr, size_t size, void *to)
+{
+	struct iovec remote[MANY], local = { .iov_base = to };
+	size_t i, now;
+
+	for (; nr; nr -= now, addresses += now, local.iov_base += now * size) {
+		now = min(nr, (size_t)MANY);
+		for (i = 0; i < now; i++)
+			remote[i] = (struct iovec){ (void *)addresses[i], size };
+		local.iov_len = now * size;
+		if (process_vm_readv(pid, &local, 1, remote, now, 0) != (ssize_t)local.iov_len)
+			return false;
+	}
+	return true;
+}
+
+__u64 memory_u64(__u32 pid, __u64 address)
+{
+	__u64 value = 0;
+
+	return memory_read(pid, address, &value, sizeof(value)) ? value : 0;
+}
+
+__u32 memory_u32(__u32 pid, __u64 address)
+{
+	__u32 value = 0;
+
+	return memory_read(pid, address, &value, sizeof(value)) ? value : 0;
+}
+
+/* The next page may not be there. */
+void memory_string(__u32 pid, __u64 address, char *to, size_t size)
+{
+	size_t part = min(size - 1, (size_t)(PAGE - address % PAGE));
+
+	memset(to, 0, size);
+	if (address && memory_read(pid, address, to, part) && part < size - 1 &&
+	    !memchr(to, 0, part))
+		memory_read(pid, address + part, to + part, size - 1 - part);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Memory of another process, which may be hostile */
+#ifndef __STACKS_MEMORY_H
+#define __STACKS_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+/* How many bytes: up to a page that cannot be read */
+size_t memory_read_some(__u32 pid, __u64 address, void *to, size_t size);
+bool memory_read(__u32 pid, __u64 address, void *to, size_t size);
+
+/* Reads @size bytes at each address, one after the other to @to. false: some cannot be read */
+bool memory_read_many(__u32 pid, const __u64 *addresses, size_t nr, size_t size, void *to);
+
+/* 0 if it cannot be read */
+__u64 memory_u64(__u32 pid, __u64 address);
+__u32 memory_u32(__u32 pid, __u64 address);
+
+/* At most @size - 1 bytes, and a 0; empty if it cannot be read */
+void memory_string(__u32 pid, __u64 address, char *to, size_t size);
+
+#endif /* __STACKS_MEMORY_H */

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "jit/memory.h"
+#include "jit/process.h"
+#include "util/strings.h"
+#include "util/util.h"
+
+/* Limits for a process; OpenJDK's code cache has at most 2 GiB, and 240 MiB if nothing is said. */
+#define MAX_CODE	(4U << 20)	/* of a blob: the largest ones are stubs, of 1.2 MB */
+#define MAX_BLOBS	262144
+#define MAX_ROWS	(8U << 20)
+#define MAX_NAME	512
+/* Code may be written after its blob is there; later only calls and jumps in it change. */
+#define SETTLED		3
+#define TRIES		4
+
+static void read_comm(struct jit_process *process)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/comm", process->pid);
+	file = fopen(path, "re");
+	if (!file || !fgets(process->comm, sizeof(process->comm), file))
+		strcpy(process->comm, "?");
+	process->comm[strcspn(process->comm, "\n")] = 0;
+	make_printable(process->comm);
+	if (file)
+		fclose(file);
+}
+
+static int open_range(struct jit_process *process, unsigned int i)
+{
+	const struct hotspot_heap *heap = &process->vm->heaps[i];
+	const struct jit_supply *supply = process->supply;
+	struct jit_range *range = &process->ranges[i];
+	int error;
+	size_t k;
+
+	range->start = heap->start;
+	range->size = heap->end - heap->start;
+	range->nr_pieces = (range->size + JIT_PIECE - 1) / JIT_PIECE;
+	range->pieces = xcalloc(range->nr_pieces, sizeof(*range->pieces));
+	error = supply->add(supply->arg, process, i);
+	for (k = 0; k < range->nr_pieces && !error; k++)
+		error = supply->set(supply->arg, process, i, range->start + k * JIT_PIECE, NULL,
+				    &range->pieces[k].generation);
+	return error;
+}
+
+struct jit_process *jit_process_open(struct hotspot *vm, const struct jit_supply *supply,
+				     const char **why)
+{
+	struct jit_process *process = xcalloc(1, sizeof(*process));
+	unsigned int i;
+	int error = 0;
+
+	process->pid = vm->pid;
+	process->vm = vm;
+	process->supply = supply;
+	read_comm(process);
+	for (i = 0; i < vm->nr_heaps && !error; i++)
+		error = open_range(process, i);
+	if (!error)
+		return process;
+	*why = strerror(-error);
+	jit_process_close(process);
+	return NULL;
+}
+
+static void free_code(struct jit_code *code)
+{
+	free(code->rows.rows);
+	free(code);
+}
+
+void jit_process_close(struct jit_process *process)
+{
+	size_t i;
+
+	process->supply->remove(process->supply->arg, process);
+	for (i = 0; i < process->nr; i++)
+		free_code(process->slots[i].code);
+	for (i = 0; i < HOTSPOT_MAX_HEAPS; i++)
+		free(process->ranges[i].pieces);
+	hotspot_close(process->vm);
+	eh_frame_free(&process->table);
+	free(process->slots);
+	free(process->buffer);
+	free(process);
+}
+
+static void touch(struct jit_process *process, const struct jit_code *code)
+{
+	__u64 start = code->blob.start, end = code->blob.end;
+	struct jit_range *range = process->ranges;
+	size_t i;
+
+	while (range->nr_pieces && start - range->start >= range->size)
+		range++;
+	for (i = (start - range->start) / JIT_PIECE; i < range->nr_pieces &&
+	     range->start + i * JIT_PIECE < end; i++)
+		range->pieces[i].dirty = true;
+}
+
+/* The code's bytes; valid until the next call. NULL: they cannot be read, or are too many. */
+static const __u8 *read_code(struct jit_process *process, const struct hotspot_blob *blob)
+{
+	size_t size = blob->end - blob->start;
+
+	if (size > MAX_CODE)
+		return NULL;
+	process->buffer = xgrow(process->buffer, &process->buffer_size, size, 1);
+	return memory_read(process->pid, blob->start, process->buffer, size) ? process->buffer :
+									       NULL;
+}
+
+/* What the rows depend on besides the blob itself */
+static __u64 hash_code(const struct hotspot *vm, const struct hotspot_blob *blob, const __u8 *code)
+{
+	__u64 hash[] = {
+		hash_bytes(code, blob->end - blob->start),
+		blob->kind == HOTSPOT_INTERPRETER ? vm->nr_codelets :
+						    vm->entry_frame + vm->entry_offset,
+	};
+
+	if (blob->kind == HOTSPOT_METHOD)
+		hash[1] = 0;
+	return hash_bytes(hash, sizeof(hash));
+}
+
+static void add_name(struct jit_process *process, const struct hotspot_blob *blob)
+{
+	char name[MAX_NAME];
+
+	if (!process->names)
+		return;
+	hotspot_name(process->vm, blob, name, sizeof(name));
+	process->nr_nameless += !map_file_add(process->names, blob->start, blob->end, name);
+}
+
+static bool is_same(const struct hotspot_blob *a, const struct hotspot_blob *b)
+{
+	return !memcmp(a, b, offsetof(struct hotspot_blob, name)) && !strcmp(a->name, b->name);
+}
+
+/* Reads and decodes a blob, unless @old is still right; the result is a new one, @old, or NULL. */
+static struct jit_code *make_code(struct jit_process *process, const struct hotspot_blob *blob,
+				  struct jit_code *old)
+{
+	bool same = old && is_same(&old->blob, blob);
+	struct jit_code *code;
+	const __u8 *bytes;
+	__u64 hash;
+
+	if (same && blob->kind == HOTSPOT_METHOD && old->scans > SETTLED)
+		return old;
+	bytes = read_code(process, blob);
+	if (!bytes)
+		return NULL;
+	hash = hash_code(process->vm, blob, bytes);
+	if (same && old->hash == hash) {
+		old->scans++;
+		return old;
+	}
+	code = xcalloc(1, sizeof(*code));
+	code->blob = *blob;
+	code->hash = hash;
+	code->unknown = !hotspot_rows(process->vm, blob, bytes, &code->rows);
+	process->nr_unknown += code->unknown;
+	process->nr_rows += code->rows.nr;
+	touch(process, code);
+	add_name(process, blob);
+	return code;
+}
+
+static void drop_code(struct jit_process *process, struct jit_code *code)
+{
+	process->nr_rows -= code->rows.nr;
+	process->nr_unknown -= code->unknown;
+	touch(process, code);
+	free_code(code);
+}
+
+/* The first slot whose block ends behind @address */
+static size_t find_slot(const struct jit_process *process, __u64 address)
+{
+	size_t i = count_up_to(process->slots, process->nr, sizeof(*process->slots), address);
+
+	return i && process->slots[i - 1].code->blob.block_end > address ? i - 1 : i;
+}
+
+const struct jit_code *jit_process_find(const struct jit_process *process, __u64 address)
+{
+	size_t i = find_slot(process, address);
+	const struct jit_code *code = i < process->nr ? process->slots[i].code : NULL;
+
+	return code && address >= code->blob.start && address < code->blob.end ? code : NULL;
+}
+
+struct scan {
+	struct jit_process *process;
+	struct jit_slot *slots;
+	size_t nr;
+};
+
+static void on_blob(void *arg, const struct hotspot_blob *blob)
+{
+	struct scan *scan = arg;
+	struct jit_process *process = scan->process;
+	struct jit_code *code, *old = NULL;
+	size_t i = find_slot(process, blob->block);
+
+	if (scan->nr >= MAX_BLOBS || process->nr_rows > MAX_ROWS)
+		return;
+	if (i < process->nr && process->slots[i].block == blob->block)
+		old = process->slots[i].code;
+	code = make_code(process, blob, old);
+	if (!code)
+		return;
+	code->found = true;
+	*xpush(scan->slots, scan->nr) = (struct jit_slot){ blob->block, code };
+}
+
+static int compare_slots(const void *left, const void *right)
+{
+	const struct jit_slot *a = left, *b = right;
+
+	return a->block < b->block ? -1 : a->block > b->block;
+}
+
+bool jit_process_scan(struct jit_process *process)
+{
+	struct scan scan = { .process = process };
+	bool good;
+	size_t i;
+
+	for (i = 0; i < process->nr; i++)
+		process->slots[i].code->found = false;
+	good = hotspot_each(process->vm, on_blob, &scan);
+	for (i = 0; i < process->nr; i++) {
+		if (!process->slots[i].code->found)
+			drop_code(process, process->slots[i].code);
+	}
+	free(process->slots);
+	process->slots = scan.slots;
+	process->nr = scan.nr;
+	if (scan.nr)
+		qsort(scan.slots, scan.nr, sizeof(*scan.slots), compare_slots);
+	if (!good)
+		process->why = "its code heaps cannot be read";
+	else if (process->nr >= MAX_BLOBS || process->nr_rows > MAX_ROWS)
+		process->why = "it has too much code";
+	return !process->why;
+}
+
+/* Slots [@from, @to) go; @code comes in their place, unless it is NULL. */
+static void replace(struct jit_process *process, size_t from, size_t to, struct jit_code *code)
+{
+	size_t i, nr = process->nr;
+
+	for (i = from; i < to; i++) {
+		if (process->slots[i].code != code)
+			drop_code(process, process->slots[i].code);
+	}
+	if (from == to)
+		xpush(process->slots, process->nr);
+	memmove(process->slots + from + !!code, process->slots + to,
+		(nr - to) * sizeof(*process->slots));
+	process->nr = nr - (to - from) + !!code;
+	if (code)
+		process->slots[from] = (struct jit_slot){ code->blob.block, code };
+}
+
+/* All blobs that were where the block is are gone. */
+static void reload(struct jit_process *process, const struct hotspot_blob *blob)
+{
+	size_t from = find_slot(process, blob->block), to = from;
+	struct jit_code *code;
+
+	while (to < process->nr && process->slots[to].block < blob->block_end)
+		to++;
+	code = make_code(process, blob, NULL);
+	if (code && process->nr < MAX_BLOBS)
+		replace(process, from, to, code);
+	else if (code)
+		drop_code(process, code);
+}
+
+void jit_process_load(struct jit_process *process, __u64 address)
+{
+	struct hotspot_blob blob;
+
+	if (hotspot_find(process->vm, address, &blob))
+		reload(process, &blob);
+	else
+		process->nr_missed++;
+}
+
+/* Reads all blobs of a piece again, which adds to the pieces next to it, too. */
+static void read_piece(struct jit_process *process, __u64 start)
+{
+	struct hotspot_blob blob;
+	__u64 block;
+	size_t i;
+
+	for (i = find_slot(process, start); i < process->nr &&
+	     process->slots[i].block < start + JIT_PIECE; i++) {
+		block = process->slots[i].block;
+		if (hotspot_find(process->vm, block, &blob) && blob.block == block)
+			reload(process, &blob);
+		else
+			replace(process, i, i + 1, NULL), i--;
+	}
+}
+
+static void make_table(struct jit_process *process, const struct jit_range *range, __u64 start)
+{
+	__u64 end = min(start + JIT_PIECE, range->start + range->size);
+	size_t i;
+
+	eh_frame_begin(&process->table, range->start);
+	for (i = find_slot(process, start); i < process->nr && process->slots[i].block < end; i++) {
+		const struct jit_code *code = process->slots[i].code;
+
+		if (code->blob.end > start && code->blob.start < end)
+			eh_frame_add(&process->table, code->blob.start,
+				     code->blob.end - code->blob.start, &code->rows, start, end);
+	}
+}
+
+/*
+ * If methods were unloaded since the code was read, it is read again. A table that is refused is
+ * no reason to give up the others. Return: 0 or -ESRCH
+ */
+static int supply_piece(struct jit_process *process, unsigned int r, struct jit_piece *piece)
+{
+	const struct jit_supply *supply = process->supply;
+	struct jit_range *range = &process->ranges[r];
+	__u64 start = range->start + (piece - range->pieces) * JIT_PIECE;
+	int error, i;
+
+	for (i = 0; i < TRIES; i++) {
+		piece->dirty = false;
+		make_table(process, range, start);
+		error = supply->set(supply->arg, process, r, start, &process->table,
+				    &piece->generation);
+		if (error != -EAGAIN)
+			break;
+		process->nr_again++;
+		error = supply->set(supply->arg, process, r, start, NULL, &piece->generation);
+		if (error)
+			break;
+		read_piece(process, start);
+		error = -EAGAIN;
+	}
+	if (error == -EAGAIN || error == -ENOMEM)
+		piece->dirty = true;	/* The next flush tries again. */
+	if (!error)
+		piece->table_size = process->table.size;
+	if (!error || error == -EAGAIN || error == -ESRCH)
+		return error == -ESRCH ? error : 0;
+	process->nr_refused++;
+	process->refused = -error;
+	return 0;
+}
+
+bool jit_process_flush(struct jit_process *process)
+{
+	unsigned int r;
+	size_t i;
+	int error;
+
+	for (r = 0; r < process->vm->nr_heaps; r++) {
+		struct jit_range *range = &process->ranges[r];
+
+		for (i = 0; i < range->nr_pieces; i++) {
+			if (!range->pieces[i].dirty)
+				continue;
+			error = supply_piece(process, r, &range->pieces[i]);
+			if (error) {
+				process->why = strerror(-error);
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+__u64 jit_process_table_bytes(const struct jit_process *process)
+{
+	__u64 sum = 0;
+	unsigned int r;
+	size_t i;
+
+	for (r = 0; r < process->vm->nr_heaps; r++) {
+		for (i = 0; i < process->ranges[r].nr_pieces; i++)
+			sum += process->ranges[r].pieces[i].table_size;
+	}
+	return sum;
+}

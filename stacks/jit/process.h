@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The generated code of a process: blobs with their rows, and the pieces of the address space that
+ * need a new table
+ */
+#ifndef __STACKS_JIT_PROCESS_H
+#define __STACKS_JIT_PROCESS_H
+
+#include "jit/eh_frame.h"
+#include "jit/hotspot.h"
+#include "jit/map_file.h"
+
+/* Tables are of pieces of so many bytes of a range, counted from its start. */
+#define JIT_PIECE	65536ULL
+
+struct jit_process;
+
+struct jit_code {
+	struct hotspot_blob blob;
+	struct jit_rows rows;
+	__u64 hash;		/* of the code */
+	unsigned int scans;	/* for which its code has not changed */
+	bool found;		/* by the last scan */
+	bool unknown;		/* it has no rows, as an instruction is not known */
+};
+
+/* Sorted by address */
+struct jit_slot {
+	__u64 block;
+	struct jit_code *code;
+};
+
+struct jit_piece {
+	__u64 generation;	/* before its code was read, see bpf_user_code_set() */
+	__u32 table_size;
+	bool dirty;
+};
+
+/* One for each heap */
+struct jit_range {
+	__u64 start;
+	__u64 size;
+	struct jit_piece *pieces;
+	size_t nr_pieces;
+};
+
+/* Takes tables. */
+struct jit_supply {
+	/* Makes a range known. Return: 0 or a negative errno */
+	int (*add)(void *arg, const struct jit_process *process, unsigned int range);
+	/*
+	 * Sets the table of a piece, or only @generation if @table is NULL. Return: 0, -EAGAIN if
+	 * the code must be read again, or another negative errno
+	 */
+	int (*set)(void *arg, const struct jit_process *process, unsigned int range, __u64 piece,
+		   const struct eh_frame *table, __u64 *generation);
+	/* Forgets all ranges */
+	void (*remove)(void *arg, const struct jit_process *process);
+	void *arg;
+};
+
+struct jit_process {
+	__u32 pid;
+	char comm[17];
+	struct hotspot *vm;
+	const struct jit_supply *supply;
+	struct map_file *names;	/* NULL: they are not wanted, or cannot be written */
+	struct jit_slot *slots;
+	size_t nr;
+	struct jit_range ranges[HOTSPOT_MAX_HEAPS];
+	struct eh_frame table;
+	__u8 *buffer;
+	size_t buffer_size;
+	const char *why;	/* it was given up, or NULL */
+	__u64 nr_rows;
+	__u64 nr_unknown;	/* blobs that have no rows for that reason */
+	__u64 nr_again;		/* pieces that changed while they were read */
+	__u64 nr_missed;	/* events without a method */
+	__u64 nr_nameless;	/* blobs whose names found no room */
+	__u64 nr_refused;	/* tables that the kernel did not take */
+	int refused;
+};
+
+/* Takes @vm, which has heaps. NULL: @why its ranges are not made known; @vm is closed. */
+struct jit_process *jit_process_open(struct hotspot *vm, const struct jit_supply *supply,
+				     const char **why);
+void jit_process_close(struct jit_process *process);
+
+/* These return false when the process is gone, or was given up; ->why tells. */
+bool jit_process_scan(struct jit_process *process);
+/* Supplies the tables that have changed. */
+bool jit_process_flush(struct jit_process *process);
+
+/* A method was made that has @address. */
+void jit_process_load(struct jit_process *process, __u64 address);
+
+/* The code that has @address, or NULL */
+const struct jit_code *jit_process_find(const struct jit_process *process, __u64 address);
+__u64 jit_process_table_bytes(const struct jit_process *process);
+
+#endif /* __STACKS_JIT_PROCESS_H */

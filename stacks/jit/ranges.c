@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The only file, with jit.bpf.c, that knows how the kernel takes tables */
+#include <errno.h>
+#include <string.h>
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include "jit/kernel.h"
+#include "jit.skel.h"
+#include "util/util.h"
+
+static int on_record(void *arg, void *data, size_t size)
+{
+	struct jit_kernel *kernel = arg;
+	const struct jit_load *load = data;
+
+	if (size == sizeof(*load) && !load->address)
+		kernel->on_start(kernel->arg, load->tgid);
+	else if (size == sizeof(*load))
+		kernel->on_load(kernel->arg, load->tgid, load->address);
+	return 0;
+}
+
+static struct jit_bpf *load(bool tables, bool starts)
+{
+	struct jit_bpf *skel = jit_bpf__open();
+
+	if (!skel)
+		return NULL;
+	bpf_program__set_autoload(skel->progs.add_range, tables);
+	bpf_program__set_autoload(skel->progs.set_rows, tables);
+	bpf_map__set_autocreate(skel->maps.ranges, tables);
+	bpf_program__set_autoload(skel->progs.on_unload, tables);
+	bpf_program__set_autoload(skel->progs.on_map, starts);
+	if (!jit_bpf__load(skel) && !jit_bpf__attach(skel))
+		return skel;
+	jit_bpf__destroy(skel);
+	return NULL;
+}
+
+/* fentry needs ftrace, and more rights in some kernels. */
+int jit_kernel_open(struct jit_kernel *kernel, bool tables)
+{
+	libbpf_print_fn_t print = libbpf_set_print(NULL);
+	int error = 0;
+
+	kernel->has_tables = tables;
+	kernel->skel = kernel->on_start ? load(tables, true) : NULL;
+	libbpf_set_print(print);
+	if (!kernel->skel) {
+		kernel->skel = load(tables, false);
+		if (kernel->skel && kernel->on_start)
+			p_err("cannot see who maps libjvm.so: only processes that run already have tables");
+	}
+	if (kernel->skel)
+		kernel->ring = ring_buffer__new(bpf_map__fd(kernel->skel->maps.loads), on_record,
+						kernel, NULL);
+	if (kernel->ring)
+		return 0;
+	error = -errno;
+	p_err("cannot load the BPF programs: %s%s", strerror(-error),
+	      error == -EPERM || error == -EACCES ?
+	      " (be root, or have CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE)" : "");
+	jit_kernel_close(kernel);
+	return error;
+}
+
+void jit_kernel_close(struct jit_kernel *kernel)
+{
+	ring_buffer__free(kernel->ring);
+	jit_bpf__destroy(kernel->skel);
+	kernel->ring = NULL;
+	kernel->skel = NULL;
+}
+
+static int run(const struct bpf_program *program, struct jit_request *request)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = request, .ctx_size_in = sizeof(*request));
+
+	return bpf_prog_test_run_opts(bpf_program__fd(program), &opts) ?: request->error;
+}
+
+static int add_range(void *arg, const struct jit_process *process, unsigned int i)
+{
+	const struct jit_range *range = &process->ranges[i];
+	struct jit_kernel *kernel = arg;
+	struct jit_request request = {
+		.key = { process->pid, i }, .start = range->start, .size = range->size,
+	};
+	__u64 nothing = 0;
+
+	if (!kernel->has_tables)
+		return 0;
+	return bpf_map__update_elem(kernel->skel->maps.ranges, &request.key, sizeof(request.key),
+				    &nothing, sizeof(nothing), BPF_ANY) ?:
+	       run(kernel->skel->progs.add_range, &request);
+}
+
+static int set_rows(void *arg, const struct jit_process *process, unsigned int i, __u64 piece,
+		    const struct eh_frame *table, __u64 *generation)
+{
+	const struct jit_range *range = &process->ranges[i];
+	struct jit_kernel *kernel = arg;
+	struct jit_request request = {
+		.key = { process->pid, i },
+		.rows = {
+			.start = piece,
+			.size = min(JIT_PIECE, range->start + range->size - piece),
+			.generation = *generation,
+		},
+	};
+	int error;
+
+	if (!kernel->has_tables)
+		return 0;
+	if (table) {
+		request.rows.section = (__u64)table->bytes;
+		request.rows.section_size = table->size;
+		request.rows.vaddr = table->vaddr;
+	}
+	error = run(kernel->skel->progs.set_rows, &request);
+	if (!error)
+		*generation = request.rows.generation;
+	return error;
+}
+
+static void remove_ranges(void *arg, const struct jit_process *process)
+{
+	struct jit_range_key key = { .tgid = process->pid };
+	struct jit_kernel *kernel = arg;
+
+	for (; kernel->has_tables && key.range < process->vm->nr_heaps; key.range++)
+		bpf_map__delete_elem(kernel->skel->maps.ranges, &key, sizeof(key), 0);
+}
+
+struct jit_supply jit_kernel_supply(struct jit_kernel *kernel)
+{
+	return (struct jit_supply){
+		.add = add_range, .set = set_rows, .remove = remove_ranges, .arg = kernel,
+	};
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include <string.h>
+#include "out/output.h"
+
+/* A file for "stacks report" has no names of functions of files. */
+static bool shows_names(const struct output_options *options)
+{
+	size_t i;
+
+	for (i = 0; i < options->nr_files; i++) {
+		if (options->files[i].format != OUTPUT_DATA)
+			return true;
+	}
+	return !options->nr_files;
+}
+
+struct output *output_new(struct objects *objects, const struct output_options *options,
+			  const char *title, const struct output_value *values, size_t nr)
+{
+	struct output *output = xcalloc(1, sizeof(*output));
+
+	output->title = strings_printable(&output->texts, title);
+	output->options = options;
+	output->nr_values = nr;
+	memcpy(output->values, values, nr * sizeof(*values));
+	symbolizer_init(&output->symbolizer, objects);
+	output->symbolizer.finds_lines = !options->no_inline && shows_names(options);
+	output->symbolizer.shows_lines = options->lines;
+	return output;
+}
+
+void output_free(struct output *output)
+{
+	if (!output)
+		return;
+	symbolizer_free(&output->symbolizer);
+	strings_free(&output->texts);
+	free(output->stacks);
+	free(output->losses.counts);
+	free(output->counts.counts);
+	free(output);
+}
+
+void output_clear(struct output *output)
+{
+	output->nr_stacks = 0;
+	output->losses.nr = 0;
+	output->counts.nr = 0;
+}
+
+void output_add(struct output *output, const struct output_stack *stack)
+{
+	struct output_stack *new;
+
+	new = xpush(output->stacks, output->nr_stacks);
+	*new = *stack;
+	if (new->process)
+		new->process = strings_printable(&output->texts, new->process);
+	if (new->waker)
+		new->waker = strings_printable(&output->texts, new->waker);
+	/* Else it looks like a stack that starts in the middle. Rows of a file have a note. */
+	if (!new->note && new->user && !output->symbolizer.objects->is_file &&
+	    !symbolizer_has_begin(&output->symbolizer, new->tgid, new->user))
+		new->note = "incomplete";
+}
+
+static void add_count(struct output *output, struct output_counts *to, const char *what,
+		      __u64 count)
+{
+	if (count || output->verbose)
+		*xpush(to->counts, to->nr) = (struct output_count){
+			strings_copy(&output->texts, what), count,
+		};
+}
+
+void output_loss(struct output *output, const char *what, __u64 count)
+{
+	add_count(output, &output->losses, what, count);
+}
+
+void output_count(struct output *output, const char *what, __u64 count)
+{
+	add_count(output, &output->counts, what, count);
+}
+
+void output_add_name_losses(struct output *output)
+{
+	output_loss(output, "lines of perf maps that are malformed",
+		    output->symbolizer.nr_bad_lines);
+	output_loss(output, "perf maps are too large, or of others",
+		    output->symbolizer.refused.nr);
+	output_loss(output, "files were changed since: their functions have no names",
+		    output->symbolizer.nr_changed);
+}
+
+static void add_frame(struct output_frames *frames, const char *name, enum output_kind kind)
+{
+	*xpush(frames->frames, frames->nr) = (struct output_frame){ name, kind };
+}
+
+/* With what is inlined in it */
+static void add_location(struct output_frames *frames, const struct location *location,
+			 bool inwards)
+{
+	static const enum output_kind kinds[] = {
+		[LOCATION_USER] = OUTPUT_USER,
+		[LOCATION_KERNEL] = OUTPUT_KERNEL,
+		[LOCATION_JIT] = OUTPUT_JIT,
+		[LOCATION_UNKNOWN] = OUTPUT_UNKNOWN,
+	};
+	size_t i, nr = location->nr_lines, last = nr - 1;
+
+	if (!nr)
+		add_frame(frames, location->name, kinds[location->kind]);
+	for (i = 0; i < nr; i++) {
+		size_t at = inwards ? last - i : i;
+
+		*xpush(frames->frames, frames->nr) = (struct output_frame){
+			.name = location->lines[at].shown,
+			.kind = at == last ? OUTPUT_USER : OUTPUT_INLINED,
+			.file = location->lines[at].file,
+			.line = location->lines[at].line,
+		};
+	}
+}
+
+/* @inwards: the outermost frame first */
+static void add_stack(struct output *output, const struct stack *stack, __u32 tgid,
+		      struct output_frames *frames, bool inwards)
+{
+	__u32 i, nr = stack ? stack->nr : 0;
+
+	for (i = 0; i < nr; i++)
+		add_location(frames, symbolizer_locate(&output->symbolizer, tgid, stack,
+						       inwards ? nr - 1 - i : i), inwards);
+}
+
+void output_frames(struct output *output, const struct output_stack *stack,
+		   struct output_frames *frames)
+{
+	frames->nr = 0;
+	if (stack->process)
+		add_frame(frames, stack->process, OUTPUT_PROCESS);
+	if (stack->note)
+		add_frame(frames, stack->note, OUTPUT_NOTE);
+	add_stack(output, stack->user, stack->tgid, frames, true);
+	add_stack(output, stack->kernel, stack->tgid, frames, true);
+	if (stack->event)
+		add_frame(frames, stack->event, OUTPUT_EVENT);
+	frames->nr_own = frames->nr;
+	if (!stack->waker)
+		return;
+	add_frame(frames, "--", OUTPUT_WAKER);
+	add_stack(output, stack->waker_kernel, 0, frames, false);
+	add_stack(output, stack->waker_user, 0, frames, false);
+	add_frame(frames, stack->waker, OUTPUT_WAKER);
+}
+
+/* Folded as by stackcollapse-perf.pl: a semicolon ends a frame. */
+char *output_frame_name(const struct output_frame *frame, bool folded)
+{
+	bool note = frame->kind == OUTPUT_NOTE;
+	const char *suffix = note ? "]" : "";
+	char *name, *c;
+
+	if (frame->kind == OUTPUT_KERNEL)
+		suffix = folded ? "_[k]" : " [k]";
+	else if (frame->kind == OUTPUT_INLINED)
+		suffix = folded ? "_[i]" : " (inlined)";
+	else if (frame->kind == OUTPUT_JIT && folded)
+		suffix = "_[j]";
+	name = xasprintf("%s%s%s", note ? "[" : "", frame->name, suffix);
+	for (c = name; folded && (c = strchr(c, ';'));)
+		*c = '_';
+	return name;
+}
+
+char *output_place_name(const struct output *output, __u32 object, const char *module)
+{
+	const struct object *of = object_at(output->symbolizer.objects, object);
+	char *name = module ? xasprintf("[%s]", module) :
+		     xstrdup(object == OBJECT_KERNEL ? "[kernel.kallsyms]" : of->path ?: of->name);
+
+	make_printable(name);
+	return name;
+}
+
+/* @id: in front of it; 0: none */
+static char *fold(const struct output_frames *frames, __u32 id, bool by_line)
+{
+	char *text = NULL, *name;
+	size_t i, size;
+	FILE *file = check_memory(open_memstream(&text, &size));
+
+	if (id)
+		fprintf(file, "%u ", id);
+	for (i = 0; i < frames->nr; i++) {
+		name = output_frame_name(&frames->frames[i], true);
+		fprintf(file, "%s%s", i ? ";" : "", name);
+		if (by_line && frames->frames[i].file)
+			fprintf(file, " %s:%u", frames->frames[i].file, frames->frames[i].line);
+		free(name);
+	}
+	return check_memory(fclose(file) ? NULL : text);
+}
+
+void output_rows_make(struct output *output, struct output_rows *rows, enum output_key key)
+{
+	struct output_frames frames = {};
+	struct output_row *row;
+	size_t i, at;
+	char *text;
+
+	*rows = (struct output_rows){};
+	for (i = 0; i < output->nr_stacks; i++) {
+		const struct output_stack *stack = &output->stacks[i];
+
+		output_frames(output, stack, &frames);
+		text = fold(&frames, key == OUTPUT_BY_NAME ? 0 : stack->pid ?: stack->tgid,
+			    key == OUTPUT_BY_LINE);
+		at = strings_number(&rows->texts, text);
+		free(text);
+		row = at < rows->nr ? &rows->rows[at] : xpush(rows->rows, rows->nr);
+		row->stack = row->stack ?: stack;
+		for (at = 0; at < output->nr_values; at++)
+			row->values[at] += stack->values[at];
+	}
+	free(frames.frames);
+}
+
+void output_rows_free(struct output_rows *rows)
+{
+	strings_free(&rows->texts);
+	free(rows->rows);
+}
+
+static int compare_texts(const void *left, const void *right)
+{
+	return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* The lines of a comparison have two numbers, as flamegraph.pl takes them: before and after. */
+void folded_write(struct output *output, FILE *file)
+{
+	struct output_rows rows, base = {};
+	__u32 number;
+	size_t i;
+	char **order;
+
+	output_rows_make(output, &rows, OUTPUT_BY_NAME);
+	if (output->base)
+		output_rows_make(output->base, &base, OUTPUT_BY_NAME);
+	/* Stacks that are only in the other file are 0 here. */
+	for (i = 0; i < base.nr; i++) {
+		if (strings_number(&rows.texts, base.texts.strings[i]) == rows.nr)
+			xpush(rows.rows, rows.nr);
+	}
+	order = xcalloc(rows.nr, sizeof(*order));
+	if (rows.nr) {
+		memcpy(order, rows.texts.strings, rows.nr * sizeof(*order));
+		qsort(order, rows.nr, sizeof(*order), compare_texts);
+	}
+	/* A stack without any frame has no other line. */
+	for (i = 0; i < rows.nr; i++) {
+		fprintf(file, "%s ", *order[i] ? order[i] : "[no_stack]");
+		if (output->base) {
+			number = strings_number(&base.texts, order[i]);
+			fprintf(file, "%llu ", number < base.nr ? base.rows[number].values[0] : 0);
+		}
+		fprintf(file, "%llu\n",
+			rows.rows[strings_number(&rows.texts, order[i])].values[0]);
+	}
+	free(order);
+	output_rows_free(&rows);
+	output_rows_free(&base);
+}
+
+__u64 output_sum(const struct output *output)
+{
+	__u64 sum = 0;
+	size_t i;
+
+	for (i = 0; i < output->nr_stacks; i++)
+		sum += output->stacks[i].values[0];
+	return sum;
+}
+
+void output_quality(const struct output *output, __u64 *with_user, __u64 *complete)
+{
+	size_t i;
+
+	*with_user = 0;
+	*complete = 0;
+	for (i = 0; i < output->nr_stacks; i++) {
+		const struct output_stack *stack = &output->stacks[i];
+
+		/* Else the note tells why there is no user stack; of "dump", why there is none. */
+		if (!stack->user && (!stack->note || stack->state))
+			continue;
+		*with_user += stack->values[0];
+		*complete += stack->note ? 0 : stack->values[0];
+	}
+}
+
+void output_put_value(FILE *file, const struct output_value *value, __u64 number)
+{
+	if (strcmp(value->unit, "nanoseconds"))
+		fprintf(file, "%llu %s", number, value->name);
+	else
+		fprintf(file, "%llu.%06llu s %s", number / 1000000000,
+			number % 1000000000 / 1000, value->name);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Stacks with their values, and the formats in which they are written. */
+#ifndef __STACKS_OUTPUT_H
+#define __STACKS_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <linux/types.h>
+#include "sym/stacks.h"
+#include "sym/symbolizer.h"
+
+#define OUTPUT_VALUES	4
+#define OUTPUT_FILES	16
+
+enum output_format {
+	OUTPUT_NO_FORMAT,	/* by the suffix of the file */
+	OUTPUT_TEXT,
+	OUTPUT_FOLDED,
+	OUTPUT_SVG,
+	OUTPUT_JSON,
+	OUTPUT_PPROF,
+	OUTPUT_DATA,		/* for "stacks report" */
+};
+
+/* A file that is written at the end. What it has is kept until then. */
+struct output_file {
+	const char *path;
+	FILE *file;
+	enum output_format format;
+	bool created;
+	bool written;
+};
+
+/* All 0: text to standard output */
+struct output_options {
+	struct output_file files[OUTPUT_FILES];
+	size_t nr_files;
+	enum output_format format;
+	const char *default_path;	/* if there are no files; NULL: standard output */
+	unsigned int nr_stacks;	/* in the text, and functions */
+	bool lines;		/* of the source are told apart */
+	bool no_inline;		/* debug information is not read */
+	bool inverted;		/* flame graphs: the innermost frame is at the bottom */
+	bool color;		/* of the text; set by output_open() */
+};
+
+/* Of options. false: it is wrong, which was printed. */
+bool output_add_file(struct output_options *options, const char *path);
+bool output_set_format(struct output_options *options, const char *name);
+
+bool output_has_format(const struct output_options *options, enum output_format format);
+
+/*
+ * Opens the files, before the work starts: what cannot be written fails at once. false: that was
+ * printed, and nothing is open.
+ */
+bool output_open(struct output_options *options);
+/*
+ * Closes the outputs. A file that was created and not written is removed. false: a write failed,
+ * which was printed.
+ */
+bool output_close(struct output_options *options);
+
+/* A quantity. The units are pprof's: count, nanoseconds, bytes */
+struct output_value {
+	const char *name;
+	const char *unit;
+};
+
+/* Stacks, which have to live until output_free(), and their values */
+struct output_stack {
+	const char *process;	/* name of the process, or thread; NULL: stacks of all */
+	__u32 tgid;		/* 0: as @process, then generated code has no names */
+	__u32 pid;		/* 0: threads are not told apart */
+	const struct stack *kernel;
+	const struct stack *user;
+	const char *event;	/* shown as the innermost frame; or NULL. Not copied */
+	const char *note;	/* of the stack, as its outermost frame; NULL: none. Not copied */
+	char state;		/* of the thread, as ps has it; 0: not known */
+	const char *waker;	/* name of the thread that has ended the wait; NULL: not known */
+	const struct stack *waker_kernel;
+	const struct stack *waker_user;
+	__u64 values[OUTPUT_VALUES];
+};
+
+/* Something that is not in the stacks, or else that is good to know */
+struct output_counts {
+	struct output_count {
+		const char *what;
+		__u64 count;
+	} *counts;
+	size_t nr;
+};
+
+struct output {
+	const char *title;
+	const struct output_options *options;
+	struct output_value values[OUTPUT_VALUES];
+	size_t nr_values;
+	__u64 begin_ns;		/* since 1970; 0: not known */
+	__u64 duration_ns;	/* 0: not known */
+	struct output_value period_type;	/* of what @period is; no name: there is none */
+	__u64 period;		/* between two samples */
+	bool verbose;		/* also counts that are 0 */
+	void (*write_text)(struct output *output, FILE *file);	/* or NULL: text_write() */
+	struct output *base;	/* what it is compared to, or NULL */
+	const char *records;	/* of the kernel, that the stacks are from */
+	size_t records_size;
+	struct symbolizer symbolizer;
+	struct strings texts;
+	struct output_stack *stacks;
+	size_t nr_stacks;
+	struct output_counts losses;
+	struct output_counts counts;
+};
+
+/* Flame graphs and folded stacks show the first of the @values. */
+struct output *output_new(struct objects *objects, const struct output_options *options,
+			  const char *title, const struct output_value *values, size_t nr);
+void output_free(struct output *output);
+/* To add others: names stay known. */
+void output_clear(struct output *output);
+
+/* A user stack whose begin is not known gets a note. */
+void output_add(struct output *output, const struct output_stack *stack);
+
+/*
+ * Names a loss, such as "records that did not get into the ring"; @count 0: there was none.
+ * It is in each format that has a place for it, and on standard error if text is not
+ * among them.
+ */
+void output_loss(struct output *output, const char *what, __u64 count);
+/* Names what else was counted: for the text and JSON. */
+void output_count(struct output *output, const char *what, __u64 count);
+
+/* Names that were not found: known once names were looked up. For commands without files. */
+void output_add_name_losses(struct output *output);
+
+/* Writes all files, with such losses. false: one was not written, which was printed. */
+bool output_write(struct output *output, struct output_options *options);
+
+/* For the writers of the formats. */
+
+enum output_kind {
+	OUTPUT_PROCESS,
+	OUTPUT_NOTE,
+	OUTPUT_EVENT,
+	OUTPUT_USER,
+	OUTPUT_INLINED,		/* in the next outer frame */
+	OUTPUT_KERNEL,
+	OUTPUT_JIT,
+	OUTPUT_UNKNOWN,
+	OUTPUT_WAKER,		/* "--", and who it was, outside of its frames */
+};
+
+struct output_frame {
+	const char *name;
+	enum output_kind kind;
+	const char *file;	/* of the source; NULL: not known */
+	unsigned int line;
+};
+
+/* Frames of a stack, grown as needed. */
+struct output_frames {
+	struct output_frame *frames;
+	size_t nr;
+	size_t nr_own;		/* without the waker's frames */
+};
+
+/*
+ * The frames of a stack, the outermost first: the process, the note, user and kernel
+ * frames, the event. Then "--", and the stack of the waker, the innermost first. @frames is set
+ * up with 0 and may be used again.
+ */
+void output_frames(struct output *output, const struct output_stack *stack,
+		   struct output_frames *frames);
+
+/*
+ * How a frame is shown: "[incomplete]", "vfs_read [k]", "f (inlined)"; @folded: "vfs_read_[k]",
+ * "f_[i]". To be freed
+ */
+char *output_frame_name(const struct output_frame *frame, bool folded);
+
+/* What an address is in: "[module]", "[kernel.kallsyms]", or the path of a file. To be freed */
+char *output_place_name(const struct output *output, __u32 object, const char *module);
+
+/* As text: a line for each but the process, the innermost first. */
+void output_put_frames(FILE *file, const char *indent, const struct output_frames *frames);
+
+/* Stacks that have the same names, added up */
+struct output_row {
+	const struct output_stack *stack;	/* any one of these */
+	__u64 values[OUTPUT_VALUES];
+};
+
+struct output_rows {
+	struct strings texts;		/* folded, as flamegraph.pl takes them; by number of row */
+	struct output_row *rows;
+	size_t nr;
+};
+
+enum output_key {
+	OUTPUT_BY_NAME,
+	OUTPUT_BY_ID,	/* processes and threads are told apart by their ids */
+	OUTPUT_BY_LINE,	/* and functions by the lines of the source */
+};
+
+void output_rows_make(struct output *output, struct output_rows *rows, enum output_key key);
+void output_rows_free(struct output_rows *rows);
+
+/* How much of the first value has a user stack, and of that, how much a complete one */
+void output_quality(const struct output *output, __u64 *with_user, __u64 *complete);
+
+/* "1234 samples", "1.234567 s" */
+void output_put_value(FILE *file, const struct output_value *value, __u64 number);
+
+__u64 output_sum(const struct output *output);
+
+void text_write(struct output *output, FILE *file);
+/* Functions, by what they have themselves; of the text, and for "top" */
+void text_write_head(struct output *output, FILE *file);
+void text_write_functions(struct output *output, FILE *file, unsigned int max);
+void text_write_counts(struct output *output, FILE *file);
+/* One line, if more than a hundredth of the frames has no name: which files, and what helps */
+void text_write_unnamed(struct output *output, FILE *file);
+/* "12.34 %", with a colour on terminals */
+void text_put_share(const struct output *output, FILE *file, __u64 part, __u64 all);
+void folded_write(struct output *output, FILE *file);
+void flame_graph_write(struct output *output, FILE *file);
+void json_write(struct output *output, FILE *file);
+void pprof_write(struct output *output, FILE *file);
+void data_write(struct output *output, FILE *file);
+
+#endif /* __STACKS_OUTPUT_H */

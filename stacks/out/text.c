@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The report for people: how good the stacks are, functions, stacks. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "out/output.h"
+
+/* A function, wherever it is on stacks */
+struct function_sum {
+	const char *name;
+	__u64 self;		/* it is the innermost frame */
+	__u64 total;		/* it is on the stack, once or more */
+	__u64 base_self;	/* the same, of what this is compared to */
+	double change;		/* of the share */
+	size_t last;		/* stack that was counted last, from 1 */
+};
+
+struct function_sums {
+	struct strings names;
+	struct function_sum *sums;
+	size_t nr;
+};
+
+void output_put_frames(FILE *file, const char *indent, const struct output_frames *frames)
+{
+	size_t i = frames->nr;
+	char *name;
+
+	while (i--) {
+		if (frames->frames[i].kind == OUTPUT_PROCESS)
+			continue;
+		name = output_frame_name(&frames->frames[i], false);
+		fprintf(file, "%s%s\n", indent, name);
+		free(name);
+	}
+}
+
+/* Cut off, not rounded: 100 % is all of them. The colours are perf's. */
+void text_put_share(const struct output *output, FILE *file, __u64 part, __u64 all)
+{
+	/* Of times in nanoseconds, the product would be too large for 64 bits. */
+	__u64 unit = all >> 40 ? 10000 : 1;
+	__u64 hundredths = all ? part / unit * 10000 / (all / unit) : 0;
+	const char *color = hundredths >= 500 ? "\033[31m" : "\033[32m";
+	bool colored = output->options->color && hundredths >= 50;
+
+	fprintf(file, "%s%3llu.%02llu %%%s", colored ? color : "", hundredths / 100,
+		hundredths % 100, colored ? "\033[m" : "");
+}
+
+void text_write_head(struct output *output, FILE *file)
+{
+	__u64 with_user, complete, all = output_sum(output);
+
+	fprintf(file, "%s, %.1f s, ", output->title, output->duration_ns / 1e9);
+	output_put_value(file, &output->values[0], all);
+	output_quality(output, &with_user, &complete);
+	fputs("\n", file);
+	if (!with_user)
+		return;
+	text_put_share(output, file, complete, with_user);
+	fputs(" of ", file);
+	output_put_value(file, &output->values[0], with_user);
+	fputs(" with a user stack have a complete one\n", file);
+}
+
+void text_write_counts(struct output *output, FILE *file)
+{
+	size_t i;
+
+	for (i = 0; i < output->counts.nr; i++)
+		fprintf(file, "%llu %s\n", output->counts.counts[i].count,
+			output->counts.counts[i].what);
+	for (i = 0; i < output->losses.nr; i++)
+		fprintf(file, "Lost: %llu %s\n", output->losses.counts[i].count,
+			output->losses.counts[i].what);
+}
+
+static struct function_sum *find_function(struct function_sums *sums,
+					  const struct output_frame *frame)
+{
+	char *name = output_frame_name(frame, false);
+	size_t at = strings_number(&sums->names, name);
+
+	free(name);
+	return at < sums->nr ? &sums->sums[at] : xpush(sums->sums, sums->nr);
+}
+
+static void add_functions(struct output *output, struct function_sums *sums, bool is_base)
+{
+	struct output_frames frames = {};
+	struct function_sum *sum;
+	size_t i, at;
+
+	for (i = 0; i < output->nr_stacks; i++) {
+		__u64 value = output->stacks[i].values[0];
+		bool is_self = true;
+
+		output_frames(output, &output->stacks[i], &frames);
+		for (at = frames.nr_own; at--; is_self = false) {
+			if (frames.frames[at].kind == OUTPUT_PROCESS ||
+			    frames.frames[at].kind == OUTPUT_NOTE)
+				continue;
+			sum = find_function(sums, &frames.frames[at]);
+			if (is_base) {
+				sum->base_self += is_self ? value : 0;
+				continue;
+			}
+			sum->self += is_self ? value : 0;
+			sum->total += sum->last == i + 1 ? 0 : value;
+			sum->last = i + 1;
+		}
+	}
+	free(frames.frames);
+}
+
+static int compare_sums(const void *left, const void *right)
+{
+	const struct function_sum *a = left, *b = right;
+
+	if (fabs(a->change) != fabs(b->change))
+		return fabs(a->change) > fabs(b->change) ? -1 : 1;
+	if (a->self != b->self)
+		return a->self > b->self ? -1 : 1;
+	if (a->total != b->total)
+		return a->total > b->total ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+static void put_function(const struct output *output, FILE *file, const struct function_sum *sum,
+			 __u64 all, __u64 base)
+{
+	if (output->base) {
+		text_put_share(output, file, sum->base_self, base);
+		fprintf(file, "  %+7.2f ", 100 * sum->change);
+	}
+	text_put_share(output, file, sum->self, all);
+	fputc(' ', file);
+	text_put_share(output, file, sum->total, all);
+	fprintf(file, "  %s\n", sum->name);
+}
+
+void text_write_functions(struct output *output, FILE *file, unsigned int max)
+{
+	__u64 all = output_sum(output), base = output->base ? output_sum(output->base) : 0;
+	struct function_sums sums = {};
+	size_t i;
+
+	add_functions(output, &sums, false);
+	if (output->base)
+		add_functions(output->base, &sums, true);
+	for (i = 0; i < sums.nr; i++) {
+		sums.sums[i].name = sums.names.strings[i];
+		if (output->base)
+			sums.sums[i].change = (all ? (double)sums.sums[i].self / all : 0) -
+				(base ? (double)sums.sums[i].base_self / base : 0);
+	}
+	if (sums.nr)
+		qsort(sums.sums, sums.nr, sizeof(*sums.sums), compare_sums);
+	fputs(output->base ? "\n  before   change " : "\n", file);
+	fputs("    self     total  function\n", file);
+	for (i = 0; i < sums.nr && i < max; i++)
+		put_function(output, file, &sums.sums[i], all, base);
+	strings_free(&sums.names);
+	free(sums.sums);
+}
+
+static int compare_rows(const void *left, const void *right, void *rows)
+{
+	const struct output_rows *all = rows;
+	size_t a = *(const size_t *)left, b = *(const size_t *)right;
+
+	if (all->rows[a].values[0] != all->rows[b].values[0])
+		return all->rows[a].values[0] > all->rows[b].values[0] ? -1 : 1;
+	return strcmp(all->texts.strings[a], all->texts.strings[b]);
+}
+
+static void put_row(struct output *output, FILE *file, const struct output_row *row,
+		    struct output_frames *frames, __u64 all)
+{
+	const struct output_stack *stack = row->stack;
+	size_t i;
+
+	for (i = 0; i < output->nr_values; i++) {
+		fputs(i ? ", " : "", file);
+		output_put_value(file, &output->values[i], row->values[i]);
+	}
+	fputs(", ", file);
+	text_put_share(output, file, row->values[0], all);
+	if (stack->process)
+		fprintf(file, ", %s [%u]", stack->process, stack->pid ?: stack->tgid);
+	fputc('\n', file);
+	output_frames(output, stack, frames);
+	output_put_frames(file, "    ", frames);
+	fputc('\n', file);
+}
+
+void text_write(struct output *output, FILE *file)
+{
+	struct output_frames frames = {};
+	__u64 all = output_sum(output);
+	struct output_rows rows;
+	size_t i, *order;
+
+	if (output->base)
+		text_write_head(output->base, file);
+	text_write_head(output, file);
+	text_write_counts(output, file);
+	text_write_unnamed(output, file);
+	if (!output->options->nr_stacks || !output->nr_stacks)
+		return;
+	text_write_functions(output, file, output->options->nr_stacks);
+	if (output->base)
+		return;
+	output_rows_make(output, &rows, OUTPUT_BY_ID);
+	order = xcalloc(rows.nr, sizeof(*order));
+	for (i = 0; i < rows.nr; i++)
+		order[i] = i;
+	qsort_r(order, rows.nr, sizeof(*order), compare_rows, &rows);
+	fprintf(file, "\nStacks, innermost frame first\n\n");
+	for (i = 0; i < rows.nr && i < output->options->nr_stacks; i++)
+		put_row(output, file, &rows.rows[order[i]], &frames, all);
+	if (i < rows.nr)
+		fprintf(file, "%zu more stacks (-n)\n", rows.nr - i);
+	free(order);
+	free(frames.frames);
+	output_rows_free(&rows);
+}

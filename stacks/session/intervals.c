@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A measurement without an end: a file for each interval, and nothing is kept for the next one. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "session/session.h"
+#include "events.skel.h"
+
+#define NS_PER_S	1000000000ULL
+
+/* Records from @kept on are of the next interval, too: the kernel does not send their stacks again. */
+static void forget(struct session *session, size_t kept)
+{
+	size_t size = session->stream_size - kept, at;
+	char *bytes = xcalloc(size, 1);
+
+	memcpy(bytes, session->stream_bytes + kept, size);
+	fclose(session->stream);
+	free(session->stream_bytes);
+	stacks_free(&session->stacks);
+	objects_free(&session->objects);
+	idmap_free(&session->cookies);
+	free(session->users);
+	session->users = NULL;
+	session->nr_users = 0;
+	session->nr_unmatched = session->nr_without_stack = session->nr_without_object = 0;
+	session_init_stacks(session);
+	for (at = 0; at < size; at += ((const struct bpf_stack_record *)(bytes + at))->size)
+		session_take_record(session, bytes + at, size - at);
+	free(bytes);
+}
+
+static bool write_interval(struct session *session, const char *path, bool last)
+{
+	static const struct output_value value = { "samples", "count" };
+	struct output_options options = { .format = OUTPUT_DATA };
+	struct output *output;
+	bool good;
+	int error;
+
+	if (!output_add_file(&options, path) || !output_open(&options))
+		return false;
+	output = session_output(session, &value, 1);
+	output->options = &options;
+	output->begin_ns = session->interval_ns;
+	output->duration_ns = now_ns() - session->interval;
+	error = session_read(session, output, READ_TAKE | READ_ALL);
+	if (error)
+		p_err("cannot read all counts: %s", strerror(-error));
+	session_add_counts(session, output);
+	session_check_sum(session, output, last);
+	good = output_write(output, &options) && !error;
+	if (good)
+		session_say_end(session, output);
+	output_free(output);
+	return good;
+}
+
+/*
+ * In a new epoch the kernel sends all stacks again. Once no program runs any more that has begun in
+ * the old one, all stacks of what was counted in it are in the ring.
+ */
+int session_next_interval(struct session *session, const char *directory, bool last)
+{
+	time_t begin = session->interval_ns / NS_PER_S;
+	char name[32], *path;
+	struct tm tm;
+	size_t kept;
+	bool good;
+	int error;
+
+	fflush(session->stream);
+	kept = session->stream_size;
+	session->skel->bss->epoch++;
+	error = programs_wait(session) ?: session_take_records(session, now_ns() + NS_PER_S);
+	if (error) {
+		p_err("cannot begin another interval: %s", strerror(-error));
+		return error;
+	}
+	programs_read_stats(session);
+	strftime(name, sizeof(name), "%Y%m%dT%H%M%SZ", gmtime_r(&begin, &tm));
+	path = xasprintf("%s/%s.stacks", directory, name);
+	good = write_interval(session, path, last);
+	free(path);
+	if (!last)
+		forget(session, kept);
+	session_begin_interval(session);
+	return good ? 0 : -EIO;
+}
+
+void session_begin_interval(struct session *session)
+{
+	session->interval = now_ns();
+	session->interval_ns = time(NULL) * NS_PER_S;
+}

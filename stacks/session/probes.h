@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Probes: on functions, their returns, tracepoints, USDT. */
+#ifndef __STACKS_PROBES_H
+#define __STACKS_PROBES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <linux/types.h>
+
+struct bpf_link;
+struct events_bpf;
+
+enum probe_kind {
+	PROBE_FUNCTION,
+	PROBE_RETURN,
+	PROBE_TRACEPOINT,
+	PROBE_RAW_TRACEPOINT,	/* also has an event in tracefs, or only BTF */
+	PROBE_USER_FUNCTION,
+	PROBE_USER_RETURN,
+	PROBE_USDT,
+};
+
+/* A probe; a pattern may match several tracepoints: each is a probe */
+struct probe {
+	enum probe_kind kind;
+	char *name;		/* as it was given; of a tracepoint, SYSTEM:NAME */
+	char *where;		/* file or system; NULL: the kernel */
+	char *provider;		/* of USDT */
+	char *what;		/* function or tracepoint, or a pattern */
+};
+
+struct probes {
+	struct probe *probes;	/* events say their number, from 1; functions of the kernel: 0 */
+	size_t nr;
+	struct bpf_link **links;
+	size_t nr_links;
+	__u64 nr_missed;	/* entries that could not be probed; known once detached */
+};
+
+#define PROBES_DOC	"PROBE... [-- COMMAND [ARG...]]"
+#define PROBES_HELP \
+	"\v" \
+	"What is probed; FUNC, SYSTEM and NAME may be patterns, with * and ?, but for ur:\n\n" \
+	"  FUNC, kr:FUNC              a function of the kernel, or of a module; its return\n" \
+	"  t:SYSTEM:NAME              a tracepoint, or another event that tracefs lists\n" \
+	"  u:FILE:FUNC, ur:FILE:FUNC  a function of a program or library; its return\n" \
+	"  U:FILE:PROVIDER:NAME       a static probe (USDT) of a program or library\n\n" \
+	"FILE is a path, or a name that is searched as programs and libraries are " \
+	"(u:libc.so.6:malloc); FUNC of a file is mangled for C++ and Rust."
+
+/* false: it is none, or nothing matches; that was said. */
+bool probes_add(struct probes *probes, const char *text);
+/* Has only the programs loaded that are needed. */
+void probes_set_autoload(const struct probes *probes, struct events_bpf *skel);
+
+/* @pid: only this process, as far as the kernel can tell before a program runs; or -1 */
+int probes_attach(struct probes *probes, struct events_bpf *skel, pid_t pid, __u64 *nr_places);
+void probes_detach(struct probes *probes);
+void probes_free(struct probes *probes);
+
+/* Of an event, by its number; NULL: it is none, but 0 or an address. */
+const struct probe *probes_find(const struct probes *probes, __u64 nr);
+
+#endif /* __STACKS_PROBES_H */

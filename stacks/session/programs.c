@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The BPF programs of a measurement: loaded, attached, ended. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include "session/session.h"
+#include "events.skel.h"
+
+#define CGROUPS		"/sys/fs/cgroup"
+
+static void set_variables(const struct session *session, struct events_bpf *skel)
+{
+	const struct session_options *options = session->options;
+	const struct common_options *common = &options->common;
+
+	skel->rodata->all_tasks = !session->nr_targets;
+	skel->rodata->own_tgid = getpid();
+	skel->rodata->wanted_tid = common->tid;
+	skel->rodata->has_cgroup = common->cgroup;
+	skel->rodata->has_cpus = common->has_cpus;
+	memcpy((void *)skel->rodata->wanted_cpus, common->cpus, sizeof(common->cpus));
+	skel->rodata->has_comm = common->comm;
+	snprintf((char *)skel->rodata->wanted_comm, COMM_SIZE, "%s", common->comm ?: "");
+	skel->rodata->by_process = common->by_process;
+	skel->rodata->by_thread = common->by_thread;
+	skel->rodata->by_cgroup = common->by_cgroup;
+	skel->rodata->wanted_stacks = (common->user_only ? 0 : BPF_STACK_KERNEL) |
+				      (common->kernel_only ? 0 : BPF_STACK_USER);
+	skel->rodata->report_events = options->report_events;
+	skel->rodata->with_wakers = options->wakers;
+	skel->rodata->min_ns = options->min_us * 1000ULL;
+	skel->data->enabled = !common->command;
+}
+
+static int set_filters(struct session *session)
+{
+	const char *cgroup = session->options->common.cgroup;
+	__u32 key = 0, pid;
+	__u8 value = 0;
+	char *path;
+	size_t i;
+	int fd;
+
+	for (i = 0; i < session->nr_targets; i++) {
+		pid = session->targets[i].pid;
+		if (bpf_map__update_elem(session->skel->maps.wanted, &pid, sizeof(pid), &value,
+					 sizeof(value), BPF_ANY)) {
+			int error = -errno;
+
+			p_err("cannot choose process %u: %s", pid, strerror(-error));
+			return error;
+		}
+	}
+	if (!cgroup)
+		return 0;
+	path = xasprintf("%s%s", *cgroup == '/' ? "" : CGROUPS "/", cgroup);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || bpf_map__update_elem(session->skel->maps.cgroup, &key, sizeof(key), &fd,
+					   sizeof(fd), BPF_ANY)) {
+		int error = -errno;
+
+		p_err("%s is no cgroup of version 2: %s", path, strerror(-error));
+		return error;
+	}
+	close(fd);
+	free(path);
+	return 0;
+}
+
+int programs_load(struct session *session)
+{
+	const struct session_options *options = session->options;
+	struct events_bpf *skel = session->skel = events_bpf__open();
+	int error;
+
+	if (!skel) {
+		p_err("cannot open the BPF programs: %s", strerror(errno));
+		return -errno;
+	}
+	set_variables(session, skel);
+	bpf_map__set_max_entries(skel->maps.records, options->common.buffer << 20);
+	if (!options->report_events)
+		bpf_map__set_max_entries(skel->maps.counts, options->common.rows);
+	probes_set_autoload(&options->probes, skel);
+	bpf_program__set_autoload(skel->progs.on_fork, session->nr_targets);
+	bpf_program__set_autoload(skel->progs.on_sample, options->sampling);
+	bpf_program__set_autoload(skel->progs.on_switch, options->waits);
+	bpf_program__set_autoload(skel->progs.on_waking, options->waits);
+	bpf_program__set_autoload(skel->progs.on_wakeup, options->waits);
+	bpf_program__set_autoload(skel->progs.end_task, options->waits);
+	bpf_program__set_autoload(skel->progs.dump_task, options->dump);
+	error = events_bpf__load(skel);
+	if (error)
+		p_err("cannot load the BPF programs: %s%s", strerror(-error),
+		      error == -EPERM || error == -EACCES ?
+		      " (be root, or have CAP_BPF and CAP_PERFMON; see \"stacks check\")" : "");
+	return error ?: set_filters(session);
+}
+
+static int attach_events(struct session *session)
+{
+	struct session_options *options = session->options;
+	struct events_bpf *skel = session->skel;
+	__u64 nr;
+	int error;
+
+	if (options->waits)
+		return 0;
+	if (!options->sampling) {
+		error = probes_attach(&options->probes, skel, options->common.nr_pids == 1 ?
+				      options->common.pids[0] : -1, &nr);
+		if (!error)
+			fprintf(stderr, "Probing %llu %s. Ctrl-C ends it.\n", nr,
+				nr == 1 ? "function or tracepoint" : "functions or tracepoints");
+		return error;
+	}
+	error = perf_events_open(&session->samples, skel->progs.on_sample, options->sampling,
+				 options->common.has_cpus ? options->common.cpus : NULL);
+	if (error)
+		p_err("cannot sample: %s%s", strerror(-error), error == -ENOENT ?
+		      " (this machine does not count such events: try -e cpu-clock)" :
+		      error == -EINVAL ? " (-F: 1 to kernel.perf_event_max_sample_rate)" : "");
+	return error;
+}
+
+static void detach(struct session *session)
+{
+	probes_detach(&session->options->probes);
+	perf_events_close(&session->samples);
+}
+
+/*
+ * First what follows processes, which is the first in the file, so that no exec and no new process
+ * is missed. libbpf says which program it could not attach.
+ */
+int programs_attach(struct session *session)
+{
+	int error = events_bpf__attach(session->skel);
+
+	if (error)
+		p_err("cannot attach the BPF programs: %s", strerror(-error));
+	error = error ?: attach_events(session);
+	if (error)
+		detach(session);
+	return error;
+}
+
+/*
+ * A program at a tracepoint is a reader of RCU from before it reads anything, and the kernel
+ * waits for those after each update of a map in a map (maybe_wait_bpf_programs()). membarrier()
+ * fails with nohz_full, and does not wait where one CPU is online, though a program may be
+ * preempted there.
+ */
+int programs_wait(struct session *session)
+{
+	__u32 key = 0, fd = bpf_map__fd(session->skel->maps.nothing);
+
+	return bpf_map_update_elem(bpf_map__fd(session->skel->maps.barrier), &key, &fd, BPF_ANY);
+}
+
+/*
+ * What waits does so up to now. Threads wake up and exit meanwhile, and only they know it: so all
+ * programs stay attached. A thread that the iterator does not see ends its wait on its own.
+ */
+static int end_waits(struct session *session)
+{
+	struct events_bpf *skel = session->skel;
+	int fd, error;
+	ssize_t n;
+	char c;
+
+	skel->bss->over = true;
+	error = programs_wait(session);
+	skel->bss->over_ns = now_ns();
+	fd = error ? -1 : bpf_iter_create(bpf_link__fd(skel->links.end_task));
+	if (fd < 0) {
+		error = error ?: -errno;
+	} else {
+		do {
+			n = read(fd, &c, 1);
+		} while (n > 0 || (n < 0 && errno == EAGAIN));
+		error = n < 0 ? -errno : 0;
+		close(fd);
+	}
+	if (error)
+		p_err("cannot end the waits that last: %s", strerror(-error));
+	return error;
+}
+
+static __u64 take(__u64 *counter)
+{
+	return __atomic_exchange_n(counter, 0, __ATOMIC_RELAXED);
+}
+
+void programs_read_stats(struct session *session)
+{
+	struct event_stats *sum = &session->stats;
+	int cpu;
+
+	*sum = (struct event_stats){};
+	for (cpu = 0; cpu < MAX_CPUS; cpu++) {
+		struct event_stats *stats = &session->skel->bss->stats[cpu];
+
+		sum->events += take(&stats->events);
+		sum->pending += take(&stats->pending);
+		sum->full += take(&stats->full);
+		sum->busy += take(&stats->busy);
+		sum->brief += take(&stats->brief);
+		sum->no_memory += take(&stats->no_memory);
+		sum->no_waker += take(&stats->no_waker);
+	}
+}
+
+int programs_stop(struct session *session)
+{
+	int error = session->options->waits ? end_waits(session) : 0;
+
+	detach(session);
+	return error;
+}
+
+/* Once nothing is attached, programs may still run: they are waited for. */
+int programs_end(struct session *session)
+{
+	int error;
+
+	/* Walks that are still pending stay so. */
+	events_bpf__detach(session->skel);
+	error = programs_wait(session);
+	if (!session->interval)
+		programs_read_stats(session);
+	if (error)
+		p_err("cannot read how many events there were: %s", strerror(-error));
+	return error;
+}

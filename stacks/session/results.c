@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0
+/* From the counts of the BPF programs to the rows of the output. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include "session/session.h"
+#include "events.skel.h"
+
+struct output *session_output(struct session *session, const struct output_value *values,
+			      size_t nr)
+{
+	struct output *output = output_new(&session->objects, &session->options->common.output,
+					   session->title, values, nr);
+
+	output->begin_ns = session->begin_ns;
+	output->duration_ns = session->seconds * 1e9;
+	if (session->stream)
+		fflush(session->stream);
+	output->records = session->stream_bytes;
+	output->records_size = session->stream_size;
+	return output;
+}
+
+void session_find_stacks(struct session *session, struct output *output,
+			 const struct event_ids *ids, struct output_stack *stack)
+{
+	const struct probe *probe = probes_find(&session->options->probes, ids->event);
+	struct stacks *stacks = &session->stacks;
+	const char *name, *module;
+	char *text;
+
+	/* A function is the innermost frame already. */
+	if (probe && probe->kind != PROBE_USER_FUNCTION)
+		stack->event = strings_printable(&output->texts, probe->name);
+	if (ids->event && !probe) {
+		name = kernel_names_find(&output->symbolizer.kernel, ids->event, &module);
+		text = name ? xasprintf("kr:%s", name) : xasprintf("kr:0x%llx", ids->event);
+		stack->event = strings_copy(&output->texts, text);
+		free(text);
+	}
+	stack->kernel = stacks_find(stacks, ids->kernel);
+	stack->user = stacks_find(stacks, ids->user);
+	stack->note = ids->note;
+	if (!ids->note && ids->kernel && !stack->kernel)
+		stack->note = "kernel stack lost";
+	else if (!ids->note && ids->user && !stack->user)
+		stack->note = "user stack lost";
+}
+
+#define CGROUPS			"/sys/fs/cgroup"
+#define HANDLE_OF_KERNFS	0xfe
+
+/* Its path below the file system, by its id; or that, if it is gone. To be freed */
+static char *cgroup_name(__u64 id)
+{
+	union {
+		struct file_handle head;
+		char bytes[sizeof(struct file_handle) + sizeof(id)];
+	} handle = { .head = { .handle_bytes = sizeof(id), .handle_type = HANDLE_OF_KERNFS } };
+	int root = open(CGROUPS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char link[64], path[PATH_MAX] = "";
+	size_t len = strlen(CGROUPS);
+	int fd;
+
+	memcpy(handle.bytes + sizeof(handle.head), &id, sizeof(id));
+	fd = open_by_handle_at(root, &handle.head, O_PATH | O_CLOEXEC);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (fd >= 0 && readlink(link, path, sizeof(path) - 1) < 0)
+		*path = 0;
+	if (fd >= 0)
+		close(fd);
+	if (root >= 0)
+		close(root);
+	if (strncmp(path, CGROUPS, len))
+		return xasprintf("cgroup %llu", id);
+	return xstrdup(path[len] ? path + len : "/");
+}
+
+static void add_row(struct session *session, struct output *output, const struct count_key *key,
+		    const struct count *count)
+{
+	const struct session_options *options = session->options;
+	struct output_stack stack = {
+		.tgid	= key->who.tgid,
+		.pid	= key->who.pid,
+		.values	= { options->waits ? count->ns : count->events, count->events,
+			    count->delay_ns },
+		.waker_kernel = stacks_find(&session->stacks, key->waker_kernel),
+		.waker_user = stacks_find(&session->stacks, key->waker_user),
+	};
+	struct event_ids ids = {
+		.event	= key->event,
+		.kernel	= key->kernel,
+		.user	= key->user,
+		.note	= key->user_lost ? "user stack lost" : NULL,
+	};
+	char comm[COMM_SIZE + 1] = "", waker[COMM_SIZE + 1] = "", *cgroup;
+	long i;
+
+	if (key->is_cookie) {
+		i = idmap_find(&session->cookies, key->user);
+		ids.user = i >= 0 ? session->users[i] : 0;
+		ids.note = i >= 0 ? ids.note : "user stack not known yet";
+		session->nr_unmatched += i >= 0 ? 0 : count->events;
+	}
+	if (!stack.tgid && options->common.nr_pids == 1)
+		stack.tgid = options->common.pids[0];
+	session_find_stacks(session, output, &ids, &stack);
+	memcpy(comm, key->who.comm, COMM_SIZE);
+	memcpy(waker, key->waker, COMM_SIZE);
+	if (key->who.tgid)
+		stack.process = comm;
+	if (*waker)
+		stack.waker = waker;
+	cgroup = options->common.by_cgroup ? cgroup_name(key->who.start) : NULL;
+	stack.process = cgroup ?: stack.process;
+	output_add(output, &stack);
+	free(cgroup);
+}
+
+static bool is_known(const struct session *session, const struct count_key *key)
+{
+	const struct stacks *stacks = &session->stacks;
+
+	if (key->kernel && !stacks_find(stacks, key->kernel))
+		return false;
+	if (key->is_cookie)
+		return idmap_find(&session->cookies, key->user) >= 0;
+	return !key->user || stacks_find(stacks, key->user);
+}
+
+/* Rows whose stacks are still in the ring, or pending, are not taken: they are the next time. */
+int session_read(struct session *session, struct output *output, int flags)
+{
+	bool take = flags & READ_TAKE;
+	int fd = bpf_map__fd(session->skel->maps.counts), error;
+	struct count_key key, *last = NULL, *keys = NULL;
+	size_t i, nr = 0;
+	struct count count;
+
+	while (!bpf_map_get_next_key(fd, last, &key)) {
+		*xpush(keys, nr) = key;
+		last = &key;
+	}
+	error = errno == ENOENT ? 0 : -errno;
+	for (i = 0; i < nr && !error; i++) {
+		if (take && !(flags & READ_ALL) && !is_known(session, &keys[i]))
+			continue;
+		if (take ? bpf_map_lookup_and_delete_elem(fd, &keys[i], &count) :
+			   bpf_map_lookup_elem(fd, &keys[i], &count)) {
+			error = -errno;
+			break;
+		}
+		add_row(session, output, &keys[i], &count);
+		session->nr_read += count.events;
+	}
+	free(keys);
+	return error;
+}
+
+/* An event that has lost only its user stack has a row. */
+static void add_errors(struct session *session, struct output *output)
+{
+	__u64 nr;
+	char *what;
+	int i;
+
+	for (i = 1; i <= MAX_ERRNO; i++) {
+		nr = __atomic_exchange_n(&session->skel->bss->nr_errors[i], 0, __ATOMIC_RELAXED);
+		if (!nr)
+			continue;
+		what = xasprintf("events without %s: %s", i == ENOBUFS ? "their user stack" :
+				 "any stack", strerror(i));
+		output_loss(output, what, nr);
+		free(what);
+		session->nr_without_stack += i == ENOBUFS || session->options->waits ? 0 : nr;
+	}
+}
+
+#define MAX_NAMES	4
+
+/* @what, and the first of @names */
+static void add_names(struct output *output, const char *what, const struct strings *names)
+{
+	char *text = NULL;
+	size_t i, size;
+	FILE *file = check_memory(open_memstream(&text, &size));
+
+	fprintf(file, "%s", what);
+	for (i = 0; i < names->nr && i < MAX_NAMES; i++)
+		fprintf(file, "%s%s", i ? ", " : ": ", names->strings[i]);
+	fputs(i < names->nr ? ", ..." : "", file);
+	fclose(file);
+	make_printable(text);
+	output_loss(output, text, names->nr);
+	free(text);
+}
+
+/* What has come to @now since the last time */
+static __u64 since(__u64 *last, __u64 now)
+{
+	__u64 nr = now - *last;
+
+	*last = now;
+	return nr;
+}
+
+static void add_losses(struct session *session, struct output *output)
+{
+	add_errors(session, output);
+	output_loss(output, "records: no room in the ring buffer (--buffer)",
+		    since(&session->nr_dropped,
+			  ring__dropped(ring_buffer__ring(session->ring, 0))));
+	output_loss(output, "records: not taken in, as there was no time at the end",
+		    session->nr_unread);
+	output_loss(output, "records: malformed", session->stacks.nr_malformed);
+	output_loss(output, "processes that were not followed: no memory",
+		    session->skel->bss->nr_not_followed);
+	output_loss(output, "records: an object has no name, as there are too many",
+		    session->stacks.nr_without_object);
+	output_loss(output, "records: the kernel stack was cut off at the limit",
+		    session->stacks.nr_truncated);
+	output_loss(output, "files without a name", session->objects.nr_unknown);
+	output_loss(output, "files that could not be opened: their functions have no names",
+		    objects_nr_unopened(&session->objects));
+	add_names(output, "files that could not be read in time", &session->objects.hung_files);
+	add_names(output, "processes whose files could not be listed in time",
+		  &session->objects.hung_processes);
+}
+
+/* Runs that were left out, as the same program ran on that CPU */
+static __u64 missed_runs(const struct session *session)
+{
+	struct bpf_program *prog;
+	__u64 sum = 0;
+
+	bpf_object__for_each_program(prog, session->skel->obj) {
+		struct bpf_prog_info info = {};
+		__u32 size = sizeof(info);
+
+		if (bpf_program__fd(prog) >= 0 &&
+		    !bpf_prog_get_info_by_fd(bpf_program__fd(prog), &info, &size))
+			sum += info.recursion_misses;
+	}
+	return sum;
+}
+
+void session_add_counts(struct session *session, struct output *output)
+{
+	output->verbose = session->options->common.verbose;
+	output_count(output, "events", session->stats.events);
+	output_count(output, "records", session->stacks.nr_records);
+	output_count(output, "user stacks that came later", session->stats.pending);
+	output_count(output, "waits shorter than the minimum (-m)", session->stats.brief);
+	output_loss(output, "events: a BPF program was running already",
+		    session->options->probes.nr_missed +
+		    since(&session->nr_missed, missed_runs(session)));
+	output_loss(output, "switches: no memory", session->stats.no_memory);
+	output_loss(output, "stacks of wakers that were not known at once",
+		    session->stats.no_waker);
+	output_loss(output, "events: no room to count more stacks (--rows)", session->stats.full);
+	output_loss(output, "events: the counters were locked", session->stats.busy);
+	output_loss(output, "events without their user stack: it was not known when this ended",
+		    session->nr_unmatched);
+	add_losses(session, output);
+}
+
+/* At the end of an interval, some events are in no row yet: the sums are checked at the last one. */
+void session_check_sum(struct session *session, struct output *output, bool last)
+{
+	__u64 sum, all;
+
+	session->nr_known += session->stats.full + session->stats.busy + session->stats.brief +
+			     session->nr_without_stack;
+	session->nr_all += session->stats.events;
+	sum = session->nr_known + session->nr_read;
+	all = session->nr_all;
+	if (!last)
+		return;
+	output_loss(output, "events: neither counted nor known to be lost",
+		    all > sum ? all - sum : 0);
+	output_loss(output, "events: counted more than once", sum > all ? sum - all : 0);
+}
+
+/* As perf does it, on standard error: what the files have */
+void session_say_end(const struct session *session, const struct output *output)
+{
+	__u64 lost = session->stats.full + session->stats.busy + session->nr_without_stack +
+		     session->options->probes.nr_missed + session->nr_missed;
+	__u64 with_user, complete, all = session->stats.events;
+	const struct output_options *options = output->options;
+	size_t i;
+
+	output_quality(output, &with_user, &complete);
+	for (i = 0; i < options->nr_files; i++) {
+		if (!strcmp(options->files[i].path, "-"))
+			continue;
+		fprintf(stderr, "%s: %llu %s%s, %llu lost", options->files[i].path, all,
+			session->options->sampling ? "sample" :
+			session->options->waits ? "wait" : "event", all == 1 ? "" : "s", lost);
+		if (with_user)
+			fprintf(stderr, "; %.2f %% of user stacks are complete",
+				complete / (with_user / 100.0));
+		fputc('\n', stderr);
+	}
+}
+
+static const struct output_value waits_values[3] = {
+	{ "blocked", "nanoseconds" }, { "blocks", "count" }, { "delay", "nanoseconds" },
+};
+
+int session_add_up(struct session *session)
+{
+	const struct sampling *sampling = session->options->sampling;
+	const struct output_value value = { sampling ? "samples" : "events", "count" };
+	bool waits = session->options->waits;
+	struct output *output;
+	bool good;
+	int error;
+
+	if (session_run(session))
+		return EXIT_FAILED;
+	output = session_output(session, waits ? waits_values : &value,
+				waits ? ARRAY_SIZE(waits_values) : 1);
+	output->period = sampling ? sampling_ns(sampling) : 0;
+	if (output->period)
+		output->period_type = (struct output_value){ "cpu", "nanoseconds" };
+	error = session_read(session, output, 0);
+	if (error)
+		p_err("cannot read all counts: %s", strerror(-error));
+	session_add_counts(session, output);
+	session_check_sum(session, output, true);
+	good = output_write(output, &session->options->common.output);
+	if (good)
+		session_say_end(session, output);
+	output_free(output);
+	return session_exit_code(session, good && !error);
+}
+
+int session_count(struct session_options *options, const struct argp *argp, void *input, int argc,
+		  char **argv)
+{
+	struct session session;
+	int code = session_open(&session, options, NULL, argp, input, argc, argv);
+
+	if (code < 0) {
+		code = session_add_up(&session);
+		session_close(&session);
+	}
+	return code;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A measurement, from its begin to its end: of a command, of processes or all; until the targets
+ * end, the time is over, or a signal comes.
+ */
+#ifndef __STACKS_SESSION_H
+#define __STACKS_SESSION_H
+
+#include <stdbool.h>
+#include "session/events.h"
+#include "session/options.h"
+#include "session/perf_events.h"
+#include "session/probes.h"
+#include "session/target.h"
+#include "sym/stacks.h"
+
+struct session_options {
+	struct common_options common;
+	struct probes probes;
+	char *title;				/* NULL: by the processes */
+	const struct sampling *sampling;	/* NULL: @probes are traced */
+	bool report_events;			/* else, they are counted */
+	bool waits;				/* instead of @probes */
+	bool dump;				/* instead of @probes: what threads do now */
+	bool wakers;				/* and who ends them */
+	unsigned int min_us;			/* only waits that take as long */
+};
+
+struct session;
+
+/**
+ * struct session_ops - what a command does while it measures
+ * @completion:	NULL: kept for session_read(); or the user stack of a cookie is known
+ * @event:	NULL, or takes an event that is reported
+ * @poll:	NULL, or called again and again: after 200 ms at most; an error, which was printed,
+ *		ends the measurement
+ */
+struct session_ops {
+	void (*completion)(struct session *session, __u64 cookie, __u64 user);
+	void (*event)(struct session *session, const struct event_record *event);
+	int (*poll)(struct session *session);
+};
+
+struct session {
+	struct session_options *options;
+	struct session_ops ops;
+	char *title;			/* of the measurement */
+	struct target *targets;
+	size_t nr_targets;		/* 0: all processes */
+	struct objects objects;
+	struct stacks stacks;
+	struct events_bpf *skel;
+	struct ring_buffer *ring;
+	struct perf_events samples;
+	__u64 begin;			/* CLOCK_MONOTONIC, when all was attached */
+	__u64 begin_ns;			/* the same, since 1970 */
+	__u64 interval;			/* the same of the interval, see intervals.c */
+	__u64 interval_ns;
+	double seconds;			/* for which it was */
+	bool interrupted;		/* by a signal to us */
+	int status;			/* of the command, if it has ended by itself */
+	bool discard;
+	__u64 nr_without_object;	/* of @stacks, when the table was emptied */
+	FILE *stream;			/* the records, if they are wanted; in memory */
+	char *stream_bytes;
+	size_t stream_size;
+	__u64 *users;			/* which a cookie has got, by index */
+	size_t nr_users;
+	struct idmap cookies;		/* cookie: index */
+	struct event_stats stats;	/* of all CPUs, at the end */
+	__u64 nr_unread;		/* records left in it when the time was over */
+	__u64 nr_unmatched;		/* events whose user stack has not come */
+	__u64 nr_without_stack;		/* events that have no row for that reason */
+	__u64 nr_read;			/* events that session_read() has found */
+	__u64 nr_dropped;		/* by the ring, and missed by programs, that were told */
+	__u64 nr_missed;
+	__u64 nr_all;			/* events, and those of them that are known to be in rows, or */
+	__u64 nr_known;			/* to be lost, up to the last check */
+};
+
+/* Options of probes, a struct session_options, behind the operands PROBE... */
+extern const struct argp probes_argp;
+
+/*
+ * Parses the arguments of a command by @argp, into @input; starts the command to be measured, which waits, or finds the
+ * processes; creates the files of the output; loads the BPF programs. SIGINT and SIGTERM wait from
+ * now on, and end the measurement. @ops: of a command that prints while it measures, or NULL.
+ * Return: an exit code, then @session is closed; or -1 to go on
+ */
+int session_open(struct session *session, struct session_options *options,
+		 const struct session_ops *ops, const struct argp *argp, void *input, int argc,
+		 char **argv);
+void session_close(struct session *session);
+
+/* In another namespace, BPF programs see other ids of processes. */
+bool session_in_initial_namespace(void);
+
+/*
+ * The measurement begins when all is attached and the command goes on. It fails if a signal comes,
+ * or the targets end, before that. Return: 0, or a negative errno, which was printed
+ */
+int session_run(struct session *session);
+
+/*
+ * Records may come as fast as they are taken in: at @until this returns all the same, to look at
+ * signals and the time. Return: 0, or a negative errno
+ */
+int session_take_records(struct session *session, __u64 until);
+
+/* Measures, adds up, and writes it. Returns an exit code. */
+int session_add_up(struct session *session);
+
+/* A command: parses its arguments, measures, adds up, and writes it. Returns an exit code. */
+int session_count(struct session_options *options, const struct argp *argp, void *input, int argc,
+		  char **argv);
+
+/* Sets up the output, but for rows and values of its own. */
+struct output *session_output(struct session *session, const struct output_value *values,
+			      size_t nr);
+
+enum {
+	READ_TAKE	= 1,	/* counts start again from 0 */
+	READ_ALL	= 2,	/* also those whose stacks have not come */
+};
+
+/* Adds the counts. Returns 0 or a negative errno. */
+int session_read(struct session *session, struct output *output, int flags);
+
+/* Is each event in a row, or known to be lost? Without @last, that is not asked yet. */
+void session_check_sum(struct session *session, struct output *output, bool last);
+/* On standard error: which files were written, and what they have */
+void session_say_end(const struct session *session, const struct output *output);
+
+/* Empty; and what the ring, or an earlier interval, has. */
+void session_init_stacks(struct session *session);
+void session_take_record(struct session *session, void *data, size_t size);
+
+/* Writes what came in this interval to a file in @directory. Returns 0 or a negative errno. */
+int session_next_interval(struct session *session, const char *directory, bool last);
+void session_begin_interval(struct session *session);
+
+/**
+ * struct event_ids - the stacks of an event, by the ids that the kernel has for them
+ * @event:	as struct count_key has it
+ * @kernel:	0: there is no such stack
+ * @user:	likewise
+ * @note:	NULL, or why the user stack is missing
+ */
+struct event_ids {
+	__u64 event;
+	__u64 kernel;
+	__u64 user;
+	const char *note;
+};
+
+/* For printing: sets the event, stacks and note of @stack, which live as long as @output. */
+void session_find_stacks(struct session *session, struct output *output,
+			 const struct event_ids *ids, struct output_stack *stack);
+
+/* All that is missing in what will be printed, and what happened */
+void session_add_counts(struct session *session, struct output *output);
+
+/* The exit code of a command that has measured; @good: all was written */
+int session_exit_code(const struct session *session, bool good);
+
+/* For session_run(); all return 0, or a negative errno. */
+int programs_load(struct session *session);
+int programs_attach(struct session *session);
+/* No more events; and then, none run any more. */
+int programs_stop(struct session *session);
+int programs_end(struct session *session);
+/* Until those have ended that run now. */
+int programs_wait(struct session *session);
+/* Since the last time */
+void programs_read_stats(struct session *session);
+
+#endif /* __STACKS_SESSION_H */

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <grp.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include "session/target.h"
+#include "util/util.h"
+
+/* For its end, a command has that long after SIGTERM, which shells ignore, and after SIGKILL. */
+#define TERM_MS		2000
+#define KILL_MS		1000
+#define STEP_MS		50
+
+/* As it was found; 0: as it is now */
+static struct rlimit files;
+
+static sigset_t stop_signals(void)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	return signals;
+}
+
+void target_block_signals(void)
+{
+	sigset_t signals = stop_signals();
+
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+}
+
+bool target_signalled(void)
+{
+	struct timespec now = {};
+	sigset_t signals = stop_signals();
+
+	return sigtimedwait(&signals, NULL, &now) > 0;
+}
+
+void target_unblock_signals(void)
+{
+	sigset_t signals = stop_signals();
+
+	/* Those that came more than once, such as one for each key press */
+	while (target_signalled())
+		;
+	sigprocmask(SIG_UNBLOCK, &signals, NULL);
+}
+
+void target_raise_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &files))
+		return;
+	limit = files;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* To the user who has called sudo. false: errno says why not. */
+static bool drop_rights(void)
+{
+	const char *uid = getenv("SUDO_UID");
+	struct passwd *user;
+
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	if (!uid || geteuid())
+		return true;
+	errno = ENOENT;
+	user = getpwuid(strtoul(uid, NULL, 10));
+	if (!user || initgroups(user->pw_name, user->pw_gid) ||
+	    setresgid(user->pw_gid, user->pw_gid, user->pw_gid) ||
+	    setresuid(user->pw_uid, user->pw_uid, user->pw_uid))
+		return false;
+	return !setenv("HOME", user->pw_dir, 1) && !setenv("USER", user->pw_name, 1) &&
+	       !setenv("LOGNAME", user->pw_name, 1);
+}
+
+/* Waits at @fd for a byte, and answers why exec has failed. */
+static void child(int fd, char **argv)
+{
+	sigset_t signals = stop_signals();
+	int error;
+	char c;
+
+	sigprocmask(SIG_UNBLOCK, &signals, NULL);
+	/* End of file: the parent closed its end on purpose, or died. */
+	if (read(fd, &c, 1) != 1)
+		_exit(127);
+	if (files.rlim_max)
+		setrlimit(RLIMIT_NOFILE, &files);
+	if (drop_rights())
+		execvp(argv[0], argv);
+	error = errno ?: ENOENT;
+	if (write(fd, &error, sizeof(error)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+static int start(struct target *target, char **argv)
+{
+	int go[2];
+
+	target->started = true;
+	/* A write to a pipe without a reader would be a signal. */
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go))
+		return -errno;
+	target->go_fd = go[1];
+	target->pid = fork();
+	if (!target->pid) {
+		close(go[1]);
+		child(go[0], argv);
+	}
+	close(go[0]);
+	return target->pid < 0 ? -errno : 0;
+}
+
+/* Of which process @id is a thread; 0: none */
+static pid_t process_of(pid_t id)
+{
+	char path[64], line[128];
+	int process = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", id);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file) && sscanf(line, "Tgid: %d", &process) != 1)
+		;
+	if (file)
+		fclose(file);
+	return process;
+}
+
+static void say_why_not(pid_t pid, int error)
+{
+	pid_t process = process_of(pid);
+
+	if (process && process != pid)
+		p_err("%d is a thread of process %d, no process", pid, process);
+	else
+		p_err("process %d: %s", pid, strerror(error));
+}
+
+bool target_open(struct target *target, char **argv, pid_t pid)
+{
+	int error = 0;
+
+	*target = (struct target){ .pid = pid, .go_fd = -1, .pidfd = -1 };
+	if (argv)
+		error = start(target, argv);
+	if (!error) {
+		target->pidfd = syscall(SYS_pidfd_open, target->pid, 0);
+		error = target->pidfd < 0 ? -errno : 0;
+	}
+	if (error && argv)
+		p_err("cannot start a process: %s", strerror(-error));
+	else if (error)
+		say_why_not(pid, -error);
+	return !error;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* A successful exec closes the other end. */
+int target_go(struct target *target)
+{
+	int error = 0;
+	ssize_t n;
+
+	if (send(target->go_fd, "", 1, MSG_NOSIGNAL) != 1)
+		return -errno;
+	n = read(target->go_fd, &error, sizeof(error));
+	close_fd(&target->go_fd);
+	return n == sizeof(error) ? -error : 0;
+}
+
+bool target_poll(struct target *target, int ms)
+{
+	struct pollfd fd = { .fd = target->pidfd, .events = POLLIN };
+
+	if (target->exited || poll(&fd, 1, ms) <= 0)
+		return target->exited;
+	target->exited = true;
+	if (target->started)
+		waitpid(target->pid, &target->status, 0);
+	return true;
+}
+
+/* A signal to this program shortens it. false: it still runs. */
+static bool wait_for_end(struct target *target, int ms)
+{
+	while (ms > 0 && !target_signalled() && !target_poll(target, STEP_MS))
+		ms -= STEP_MS;
+	return target->exited;
+}
+
+void target_stop(struct target *target)
+{
+	if (!target->started || target->exited || target->pid <= 0)
+		return;
+	close_fd(&target->go_fd);
+	kill(target->pid, SIGTERM);
+	if (!wait_for_end(target, TERM_MS)) {
+		kill(target->pid, SIGKILL);
+		wait_for_end(target, KILL_MS);
+	}
+	target->exited = true;
+}
+
+void target_close(struct target *target)
+{
+	target_stop(target);
+	close_fd(&target->go_fd);
+	close_fd(&target->pidfd);
+}
+
+char *target_title(char **argv, pid_t pid)
+{
+	char *title, *longer;
+
+	if (!argv)
+		return xasprintf("process %d", pid);
+	for (title = xstrdup(*argv); *++argv; title = longer) {
+		longer = xasprintf("%s %s", title, *argv);
+		free(title);
+	}
+	return title;
+}
+
+int target_status(const struct target *target)
+{
+	if (!target->started || !target->exited)
+		return 0;
+	return WIFEXITED(target->status) ? WEXITSTATUS(target->status) :
+					   128 + WTERMSIG(target->status);
+}

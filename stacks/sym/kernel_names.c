@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "sym/kernel_names.h"
+#include "util/util.h"
+
+#define PAGE		4096ULL
+/* Larger than any function; programs of BPF are far from each other */
+#define MAX_FUNCTION	(1ULL << 20)
+
+struct kernel_symbol {
+	__u64 start;
+	char *name;
+	char *module;		/* NULL: none */
+	bool is_function;
+};
+
+/* Without the right to see addresses all of them are 0, and none is taken. */
+static void add_symbol(struct kernel_names *names, char *line)
+{
+	struct kernel_symbol *symbol;
+	int name = 0, end = 0;
+	__u64 start;
+	char type;
+
+	if (sscanf(line, "%llx %c %n%*s%n", &start, &type, &name, &end) < 2 || !end || !start)
+		return;
+	symbol = xpush(names->symbols, names->nr);
+	symbol->start = start;
+	if (line[end] == '\t' && line[end + 1] == '[')
+		symbol->module = xasprintf("%.*s", (int)strcspn(line + end + 2, "]"), line + end + 2);
+	line[end] = 0;
+	symbol->name = xstrdup(line + name);
+	symbol->is_function = strchr("tTwW", type) && strcmp(symbol->name, "_etext") &&
+			      strcmp(symbol->name, "_einittext");
+}
+
+/* Of several at one address, a function is the last one. */
+static int compare_symbols(const void *left, const void *right)
+{
+	const struct kernel_symbol *a = left, *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->is_function != b->is_function)
+		return a->is_function - b->is_function;
+	return strcmp(b->name, a->name);
+}
+
+void kernel_names_read(struct kernel_names *names)
+{
+	FILE *file = fopen("/proc/kallsyms", "re");
+	char *line = NULL;
+	size_t size = 0;
+
+	kernel_names_free(names);
+	while (file && getline(&line, &size, file) > 0)
+		add_symbol(names, line);
+	free(line);
+	if (file)
+		fclose(file);
+	if (names->nr)
+		qsort(names->symbols, names->nr, sizeof(*names->symbols), compare_symbols);
+}
+
+void kernel_names_free(struct kernel_names *names)
+{
+	size_t i;
+
+	for (i = 0; i < names->nr; i++) {
+		free(names->symbols[i].name);
+		free(names->symbols[i].module);
+	}
+	free(names->symbols);
+	*names = (struct kernel_names){};
+}
+
+static bool same_module(const struct kernel_symbol *a, const struct kernel_symbol *b)
+{
+	return a->module && b->module ? !strcmp(a->module, b->module) : a->module == b->module;
+}
+
+/*
+ * Up to the next symbol, as kallsyms has no sizes. Behind the last symbol of a module or of the
+ * image there may be other code, from the next page on.
+ */
+static bool is_in(const struct kernel_names *names, size_t i, __u64 address)
+{
+	const struct kernel_symbol *symbol = &names->symbols[i];
+
+	if (!symbol->is_function || address - symbol->start >= MAX_FUNCTION)
+		return false;
+	if (i + 1 < names->nr && same_module(symbol, symbol + 1))
+		return true;
+	return address < ((symbol->start + PAGE) & ~(PAGE - 1));
+}
+
+const char *kernel_names_find(const struct kernel_names *names, __u64 address,
+			      const char **module)
+{
+	size_t nr = count_up_to(names->symbols, names->nr, sizeof(*names->symbols), address);
+
+	*module = NULL;
+	if (!nr || !is_in(names, nr - 1, address))
+		return NULL;
+	*module = names->symbols[nr - 1].module;
+	return names->symbols[nr - 1].name;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* From frames to what people call them: the functions of the source. */
+#ifndef __STACKS_SYMBOLIZER_H
+#define __STACKS_SYMBOLIZER_H
+
+#include <stdbool.h>
+#include <linux/types.h>
+#include "sym/kernel_names.h"
+#include "sym/stacks.h"
+#include "util/strings.h"
+
+enum location_kind {
+	LOCATION_USER,		/* in a file */
+	LOCATION_KERNEL,
+	LOCATION_JIT,		/* generated code that a perf map names */
+	LOCATION_UNKNOWN,	/* in no file */
+};
+
+/**
+ * struct location_line - the line of a function, inlined or not, that an instruction belongs to
+ * @name:	of the function, as in struct location
+ * @symbol:	likewise
+ * @shown:	@name, with the line if lines are told apart
+ * @file:	NULL: not known
+ * @line:	in @file
+ */
+struct location_line {
+	const char *name;
+	const char *symbol;
+	const char *shown;
+	const char *file;
+	unsigned int line;
+};
+
+/**
+ * struct location - an instruction
+ * @kind:	where it is
+ * @object:	index of its object
+ * @tgid:	the process; 0 where that does not matter
+ * @addr:	offset in the file of the object, or address
+ * @module:	of the kernel; NULL: the kernel itself, or elsewhere
+ * @name:	what people call the function that is there, or "[file+0xoffset]"
+ * @symbol:	its name in the symbol table; NULL: there is none, and @name is no name
+ * @lines:	the innermost inlined function first, the one of @name last
+ * @nr_lines:	0: there is no debug information
+ */
+struct location {
+	enum location_kind kind;
+	__u32 object;
+	__u32 tgid;
+	__u64 addr;
+	const char *module;
+	const char *name;
+	const char *symbol;
+	struct location_line *lines;
+	size_t nr_lines;
+};
+
+struct symbolizer {
+	struct objects *objects;
+	bool finds_lines;		/* by debug information */
+	bool shows_lines;		/* in names */
+	struct kernel_names kernel;
+	struct strings strings;
+	struct idmap plain;		/* symbol, of @strings: as people write it */
+	__u64 nr_bad_lines;		/* of perf maps */
+	__u64 nr_changed;		/* files that have no names, as they were written to */
+	struct idmap refused;		/* processes whose perf map was refused; no indices */
+	struct idmap maps;		/* tgid: perf map, or NULL */
+	size_t maps_size;
+	struct hashmap *locations;
+};
+
+void symbolizer_init(struct symbolizer *symbolizer, struct objects *objects);
+void symbolizer_free(struct symbolizer *symbolizer);
+
+/*
+ * Where frame @i of @stack, of process @tgid, is. Of a return address that is its call.
+ * Valid until symbolizer_free(); the same for the same instruction.
+ */
+const struct location *symbolizer_locate(struct symbolizer *symbolizer, __u32 tgid,
+					 const struct stack *stack, __u32 i);
+
+/*
+ * Is it known where a user stack begins? It is if the walk ended where a table says that there is
+ * no caller, or at the entry of an ELF file, or in main. A frame pointer of 0 is no such end: what
+ * has no frame pointers may have a 0 there while it has callers.
+ */
+bool symbolizer_has_begin(struct symbolizer *symbolizer, __u32 tgid, const struct stack *stack);
+
+/*
+ * What may have changed since is found again: generated code, and code of the kernel that had no
+ * name. Locations of it are not valid any more.
+ */
+void symbolizer_refresh(struct symbolizer *symbolizer);
+
+/* Of a file of stacks: the name at an address of the kernel, or of generated code of @tgid */
+void symbolizer_add_name(struct symbolizer *symbolizer, __u32 tgid, __u64 addr, const char *name,
+			 const char *module);
+
+#endif /* __STACKS_SYMBOLIZER_H */

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <elfutils/libdwfl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include "sym/functions.h"
+#include "sym/objects.h"
+#include "sym/symbol_table.h"
+#include "sym/symbols.h"
+#include "util/maps.h"
+
+/* An address space of its own for a file that is only known by its build id. */
+#define NOWHERE_END	0x800000000000ULL
+
+/* Bytes of a file that is copied */
+#define MAX_COPY	(1L << 30)
+
+struct symbols {
+	struct elf_file *vdso;
+	Dwfl *dwfl;
+	Dwfl_Module *module;	/* NULL: only the symbols of the file are read */
+	GElf_Addr bias;		/* from the file's addresses to the module's */
+	Elf *elf;
+	struct symbol_table table;
+	bool is_read;		/* @table */
+	struct functions functions;
+	struct lines lines;
+};
+
+/*
+ * Not beside the file, as the default would be: its owner could have put anything there, and in
+ * another mount namespace the path can be another file.
+ */
+static char *debug_path = "/usr/lib/debug";
+
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = dwfl_build_id_find_elf,
+	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.section_address = dwfl_offline_section_address,
+	.debuginfo_path = &debug_path,
+};
+
+/* The vDSO is in no file; this process has the same one. NULL: @object is not the vDSO. */
+static struct elf_file *open_vdso(const struct object *object)
+{
+	int fd = maps_open_vdso();
+	struct elf_file *file = fd >= 0 ? elf_file_open(fd) : NULL;
+	unsigned char id[BUILD_ID_SIZE];
+
+	if (file && elf_build_id(file->elf, id) == object->build_id_size &&
+	    !memcmp(id, object->build_id, object->build_id_size))
+		return file;
+	elf_file_close(file);
+	return NULL;
+}
+
+/*
+ * libdwfl maps files. If one becomes shorter, that is fatal: files are copied, except root's and
+ * the largest ones.
+ */
+static int safe_copy(int fd)
+{
+	off_t end = 0;
+	struct stat st;
+	int copy;
+
+	if (fstat(fd, &st))
+		return -1;
+	if (!st.st_uid || st.st_size > MAX_COPY)
+		return dup(fd);
+	copy = memfd_create("stacks", MFD_CLOEXEC);
+	while (copy >= 0 && sendfile(copy, fd, &end, st.st_size) > 0)
+		;
+	return copy;
+}
+
+static Dwfl_Module *report(struct symbols *symbols, const struct object *object,
+			   const struct elf_file *file)
+{
+	Dwfl_Module *module;
+	int fd;
+
+	if (!file) {
+		module = dwfl_report_module(symbols->dwfl, object->name, 0, NOWHERE_END);
+		return module && !dwfl_module_report_build_id(module, object->build_id,
+							      object->build_id_size, 0) ?
+		       module : NULL;
+	}
+	fd = safe_copy(file->fd);
+	module = fd < 0 ? NULL :
+		 dwfl_report_elf(symbols->dwfl, object->name, object->name, fd, 0, false);
+	if (!module && fd >= 0)
+		close(fd);
+	return module;
+}
+
+struct symbols *symbols_open(const struct object *object)
+{
+	struct symbols *symbols;
+	struct elf_file *file;
+
+	if (!object->elf && !object->build_id_size)
+		return NULL;
+	symbols = xcalloc(1, sizeof(*symbols));
+	symbols->vdso = object->elf ? NULL : open_vdso(object);
+	file = object->elf ?: symbols->vdso;
+	/* It could be made to crash libdwfl, or to keep it busy: only symbols are read. */
+	if (file && file_is_foreign(file->fd)) {
+		symbols->elf = file->elf;
+		return symbols;
+	}
+	symbols->dwfl = dwfl_begin(&callbacks);
+	if (symbols->dwfl) {
+		dwfl_report_begin(symbols->dwfl);
+		symbols->module = report(symbols, object, file);
+		dwfl_report_end(symbols->dwfl, NULL, NULL);
+	}
+	if (symbols->module)
+		symbols->elf = dwfl_module_getelf(symbols->module, &symbols->bias);
+	if (symbols->elf)
+		return symbols;
+	symbols_close(symbols);
+	return NULL;
+}
+
+void symbols_close(struct symbols *symbols)
+{
+	if (!symbols)
+		return;
+	dwfl_end(symbols->dwfl);
+	elf_file_close(symbols->vdso);
+	symbol_table_free(&symbols->table);
+	lines_free(&symbols->lines);
+	free(symbols);
+}
+
+/* Of the file; false: @offset is in no code. */
+static bool find_address(const struct symbols *symbols, __u64 offset, GElf_Phdr *segment,
+			 GElf_Addr *address)
+{
+	if (!elf_code_segment(symbols->elf, offset, false, segment))
+		return false;
+	*address = offset - segment->p_offset + segment->p_vaddr;
+	return true;
+}
+
+void symbols_find(struct symbols *symbols, __u64 offset, struct symbol_found *found)
+{
+	const struct symbol *symbol;
+	GElf_Addr address, start;
+	GElf_Phdr segment;
+	bool is_known;
+
+	*found = (struct symbol_found){ .start = offset };
+	if (!find_address(symbols, offset, &segment, &address))
+		return;
+	if (!symbols->is_read)
+		symbol_table_read(&symbols->table, symbols->module, symbols->elf, symbols->bias);
+	symbols->is_read = true;
+	symbol = symbol_table_find(&symbols->table, address + symbols->bias);
+	is_known = (!symbol || symbol->is_label) &&
+		   functions_find(&symbols->functions, symbols->elf, address, &start);
+	if (is_known && start >= segment.p_vaddr)
+		found->start = start - segment.p_vaddr + segment.p_offset;
+	/* What a label names ends where another function begins. */
+	if (!symbol || (is_known && start + symbols->bias > symbol->start))
+		return;
+	found->name = symbol->name;
+	found->is_plt = symbol->is_plt;
+}
+
+size_t symbols_lines(struct symbols *symbols, __u64 offset, struct source *sources)
+{
+	GElf_Addr address;
+	GElf_Phdr segment;
+
+	if (!symbols->module || !find_address(symbols, offset, &segment, &address))
+		return 0;
+	return lines_find(&symbols->lines, symbols->module, address + symbols->bias, sources);
+}

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Parts of the program and its libraries that need no rights. Prints KTAP. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include "sym/demangle.h"
+#include "sym/elf_file.h"
+#include "sym/functions.h"
+#include "sym/kernel_names.h"
+#include "sym/perf_map.h"
+#include "sym/symbol_table.h"
+#include "sym/symbolizer.h"
+#include "sym/symbols.h"
+#include "util/strings.h"
+
+static int number, failed;
+
+static void check(const char *name, bool good)
+{
+	printf("%sok %d - %s\n", good ? "" : "not ", ++number, name);
+	failed |= !good;
+}
+
+static unsigned long long address_of(const char *wanted)
+{
+	FILE *file = fopen("/proc/kallsyms", "re");
+	unsigned long long address = 0;
+	char name[512];
+
+	while (file && fscanf(file, "%llx %*c %511s%*[^\n]\n", &address, name) == 2 &&
+	       strcmp(name, wanted))
+		;
+	if (file)
+		fclose(file);
+	return address;
+}
+
+/* Addresses behind the last function of the image or of a module have no name. */
+static void test_kernel_names(void)
+{
+	struct kernel_names names = {};
+	const char *module;
+
+	kernel_names_read(&names);
+	if (!names.nr) {
+		printf("ok %d - kernel: gaps # SKIP no addresses in /proc/kallsyms\n", ++number);
+		return;
+	}
+	check("kernel: first function", kernel_names_find(&names, address_of("_stext"), &module));
+	check("kernel: gap behind the image",
+	      !kernel_names_find(&names, address_of("_etext") + (64 << 20), &module));
+	check("kernel: no code", !kernel_names_find(&names, ~0ULL, &module));
+	kernel_names_free(&names);
+}
+
+static void test_printable(void)
+{
+	char text[] = "a\033[31m\xc2\x9b\xff\xc3\xa4\xef\xbf\xbf";
+
+	make_printable(text);
+	check("printable", !strcmp(text, "a?[31m???\xc3\xa4???"));
+}
+
+/* What may be read of a map that ends with zeroes, and once all maps are too large */
+static void test_perf_map(void)
+{
+	struct perf_map *map;
+	__u64 nr_bad = 0;
+	size_t used = 0;
+	bool refused;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	file = fopen(path, "we");
+	if (file && fputs("1000 10 one\n", file) > 0 && !fflush(file) &&
+	    !ftruncate(fileno(file), 100 << 20))
+		fclose(file);
+	map = perf_map_read(getpid(), &used, &refused, &nr_bad);
+	check("perf map: zeroes", map && perf_map_name(map, 0x1008) && nr_bad && used > 100 << 20);
+	perf_map_free(map);
+	used = 1 << 30;
+	map = perf_map_read(getpid(), &used, &refused, &nr_bad);
+	check("perf map: too many", map && !perf_map_name(map, 0x1008));
+	perf_map_free(map);
+	unlink(path);
+}
+
+/* A copy of this program, of another user, with some sections as large as the file */
+static bool opens_copy(int nr_large, bool no_number)
+{
+	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	char path[] = "/tmp/stacks-unit-XXXXXX";
+	int fd = mkostemp(path, O_CLOEXEC);
+	struct elf_file *file = NULL;
+	struct stat st = {};
+	char *image = NULL;
+	Elf64_Shdr *section;
+	Elf64_Ehdr *elf;
+
+	if (!fstat(from, &st))
+		image = xcalloc(1, st.st_size);
+	if (image && read(from, image, st.st_size) == st.st_size) {
+		elf = (void *)image;
+		section = (void *)(image + elf->e_shoff);
+		while (nr_large--)
+			section[elf->e_shnum - 1 - nr_large].sh_size = st.st_size;
+		if (no_number)
+			elf->e_shnum = 0;
+		if (write(fd, image, st.st_size) == st.st_size && !fchown(fd, 12345, 12345))
+			file = elf_file_open(dup(fd));
+	}
+	free(image);
+	close(from);
+	close(fd);
+	unlink(path);
+	elf_file_close(file);
+	return file;
+}
+
+static void test_elf(void)
+{
+	if (geteuid()) {
+		printf("ok %d - ELF: files of others # SKIP needs root\n", ++number);
+		return;
+	}
+	check("ELF: file of another user", opens_copy(0, false));
+	check("ELF: sections overlap", !opens_copy(2, false));
+	check("ELF: number of sections elsewhere", !opens_copy(0, true));
+}
+
+/* The better one of two names of a function */
+static const char *better(struct symbol a, struct symbol b)
+{
+	return symbols_compare(&a, &b) > 0 ? a.name : b.name;
+}
+
+#define SYMBOL(text, ...)	((struct symbol){ .name = text, __VA_ARGS__ })
+
+static void test_aliases(void)
+{
+	check("aliases: fewer underscores",
+	      !strcmp(better(SYMBOL("malloc"), SYMBOL("__libc_malloc")), "malloc"));
+	check("aliases: with a size",
+	      !strcmp(better(SYMBOL("label", .is_label = true), SYMBOL("_f")), "_f"));
+	check("aliases: the longer one", !strcmp(better(SYMBOL("open64"), SYMBOL("open")), "open64"));
+	check("marks of ARM", symbol_is_mark("$x") && symbol_is_mark("$d.17") &&
+	      !symbol_is_mark("$xy") && !symbol_is_mark("$") && !symbol_is_mark("x"));
+}
+
+static const struct symbol *symbol_of(const struct symbol_table *table, const char *name,
+				      bool is_plt)
+{
+	size_t i;
+
+	for (i = 0; i < table->nr; i++) {
+		if (table->symbols[i].is_plt == is_plt && !strcmp(table->symbols[i].name, name))
+			return &table->symbols[i];
+	}
+	return NULL;
+}
+
+/* Weak names are not taken, whatever others there are. */
+__attribute__((noipa)) int __global_name(int n) { return n + 1; }
+int weak_name(int n) __attribute__((weak, alias("__global_name")));
+static __attribute__((noipa, used)) int __local_name(int n) { return n + 2; }
+int other_weak_name(int n) __attribute__((weak, alias("__local_name")));
+
+static bool is_taken(const struct symbol_table *table, const char *name)
+{
+	const struct symbol *symbol = symbol_of(table, name, false);
+
+	return symbol && symbol_table_find(table, symbol->start + 1) == symbol;
+}
+
+/* Of this program, by its own symbols */
+static void test_functions(void)
+{
+	struct elf_file *file = elf_file_open(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+	const struct symbol *test, *before, *plt;
+	struct functions functions = {};
+	struct symbol_table table = {};
+	GElf_Addr start = 0;
+
+	symbol_table_read(&table, NULL, file->elf, 0);
+	test = symbol_of(&table, "elf_file_open", false);
+	before = symbol_of(&table, "demangle", false);
+	check("functions: start", functions_find(&functions, file->elf, test->start + 9, &start) &&
+	      start == test->start);
+	check("functions: last byte",
+	      functions_find(&functions, file->elf, before->start + before->size - 1, &start) &&
+	      start == before->start);
+	check("functions: no code", !functions_find(&functions, file->elf, 0, &start) &&
+	      !functions_find(&functions, file->elf, ~0ULL, &start));
+	plt = symbol_of(&table, "getpid", true);
+	check("aliases: not a weak one", symbol_of(&table, "weak_name", false) &&
+	      is_taken(&table, "__global_name") && is_taken(&table, "__local_name"));
+	check("PLT", plt && symbol_table_find(&table, plt->start + 8) == plt &&
+	      symbol_of(&table, "unlink", true));
+	symbol_table_free(&table);
+	elf_file_close(file);
+}
+
+asm(".text\n.type without_fde, @function\nwithout_fde: nop\nnop\nnop\n.size without_fde, 3\n");
+
+/* This program, as if strip had been there */
+static struct elf_file *stripped_copy(void)
+{
+	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), fd = memfd_create("copy", 0), i;
+	Elf64_Shdr *section;
+	Elf64_Ehdr *elf;
+	struct stat st;
+
+	if (fstat(from, &st) || sendfile(fd, from, NULL, st.st_size) != st.st_size)
+		return NULL;
+	elf = mmap(NULL, st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	section = (void *)elf + elf->e_shoff;
+	for (i = 0; i < elf->e_shnum; i++)
+		section[i].sh_type = section[i].sh_type == SHT_SYMTAB ? SHT_PROGBITS :
+				     section[i].sh_type;
+	munmap(elf, st.st_size);
+	close(from);
+	return elf_file_open(fd);
+}
+
+/* Of the last instruction of a function, is that the place (@at_end), or else the function? */
+static bool starts_at(struct symbols *symbols, Elf *elf, const struct symbol *symbol, bool at_end)
+{
+	struct symbol_found found;
+	GElf_Phdr code;
+	__u64 offset;
+
+	if (!symbol || !elf_code_segment(elf, symbol->start, true, &code))
+		return false;
+	offset = symbol->start - code.p_vaddr + code.p_offset;
+	symbols_find(symbols, offset + symbol->size - 1, &found);
+	return !found.name && found.start == offset + (at_end ? symbol->size - 1 : 0);
+}
+
+static void test_stripped(void)
+{
+	struct elf_file *file = elf_file_open(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+	struct object object = { .name = "copy", .elf = stripped_copy() };
+	struct symbols *symbols = symbols_open(&object);
+	struct symbol_table table = {};
+
+	symbol_table_read(&table, NULL, file->elf, 0);
+	check("stripped: start of a function",
+	      starts_at(symbols, file->elf, symbol_of(&table, "demangle", false), false));
+	check("stripped: no FDE",
+	      starts_at(symbols, file->elf, symbol_of(&table, "without_fde", false), true));
+	symbol_table_free(&table);
+	symbols_close(symbols);
+	elf_file_close(object.elf);
+	elf_file_close(file);
+}
+
+/* f(t0, t1, ...): each parameter is a pair of the one before. 16 of them are 1 MB in 180 bytes. */
+static char *demangle_pairs(int nr)
+{
+	char name[512] = "_Z1fSt4pairIiiE";
+	int i;
+
+	for (i = 0; i < nr; i++)
+		sprintf(name + strlen(name), i ? "S_IS%X_S%X_E" : "S_IS0_S0_E", i, i);
+	return demangle(name);
+}
+
+/* A short name that takes hours */
+static const char slow_name[] =
+	"_Z1fI1aEvDp1AI"
+	"S1_IS1_IS1_IS1_IS1_IS1_IS1_IS1_IS1_IS1_IS1_IS1_IS1_IS1_IS1_IS1_I"
+	"S1_IS1_IS1_IS1_IS1_IS1_IS1_IS1_IS1_IS1_IS1_IS1_IS1_IS1_IS1_IS1_I"
+	"S1_IS1_IS1_IS1_IS1_IS1_IS1_I"
+	"1BS2_ES3_ES4_ES5_ES6_ES7_ES8_ES9_ESA_ESB_ESC_ESD_ESE_ESF_ESG_ESH_ESI_ESJ_ESK_ESL"
+	"_ESM_ESN_ESO_ESP_ESQ_ESR_ESS_EST_ESU_ESV_ESW_ESX_ESY_ESZ_ES10_ES11_ES12_ES13_ES1"
+	"4_ES15_E";
+
+static void test_demangle(void)
+{
+	char *plain = demangle_pairs(0), *long_one = demangle_pairs(5);
+	__u64 begin = now_ns();
+	int i;
+
+	check("demangle", plain && !strcmp(plain, "f(std::pair<int, int>)"));
+	check("demangle: long", long_one && strlen(long_one) > 1000);
+	check("demangle: longer than 4 KiB", !demangle_pairs(8) && !demangle_pairs(16));
+	check("demangle: slow", !demangle(slow_name) && demangle("_Z1fv"));
+	for (i = 0; i < 1000; i++)
+		demangle(slow_name);
+	check("demangle: many slow ones", !demangle("_Z1fv") && now_ns() - begin < 30000000000ULL);
+	free(plain);
+	free(long_one);
+}
+
+enum { INLINED_LINE = __LINE__ + 3, CALL_LINE = __LINE__ + 8 };
+static inline __attribute__((always_inline)) int is_inlined(const volatile int *p)
+{
+	return *p + p[1];
+}
+
+__attribute__((noipa)) int inlines(const volatile int *p)
+{
+	return is_inlined(p) * 3;
+}
+
+/* Of an instruction of inlines(), with what is inlined in it */
+static bool has_lines(const struct location *location)
+{
+	char outer[64];
+
+	snprintf(outer, sizeof(outer), "inlines unit.c:%d", CALL_LINE);
+	return location->nr_lines == 2 && !strcmp(location->lines[0].name, "is_inlined") &&
+	       location->lines[0].line == INLINED_LINE && !strcmp(location->lines[1].shown, outer);
+}
+
+/* Looks for the lines in the program @path. */
+static bool finds_lines(const char *path, bool wanted)
+{
+	struct stack *stack = xcalloc(1, sizeof(*stack) + sizeof(stack->frames[0]));
+	struct symbolizer symbolizer;
+	struct symbol_table table = {};
+	const struct symbol *symbol;
+	struct objects objects;
+	struct object object = {};
+	GElf_Phdr segment;
+	bool found = false;
+	struct stat st;
+	Elf *elf;
+	GElf_Addr at;
+
+	objects_init(&objects);
+	objects.is_file = true;
+	object.inode = stat(path, &st) ? 0 : st.st_ino;
+	elf = elf_begin(open(path, O_RDONLY | O_CLOEXEC), ELF_C_READ, NULL);
+	object.build_id_size = elf_build_id(elf, object.build_id);
+	objects_add_path(&objects, object, path);
+	symbolizer_init(&symbolizer, &objects);
+	symbolizer.finds_lines = wanted;
+	symbolizer.shows_lines = true;
+	symbol_table_read(&table, NULL, elf, 0);
+	symbol = symbol_of(&table, "inlines", false);
+	elf_code_segment(elf, symbol->start, true, &segment);
+	for (at = 0; at < symbol->size && !found; at++) {
+		stack->frames[0] = (struct frame){
+			.object = OBJECT_FIRST,
+			.addr = symbol->start + at - segment.p_vaddr + segment.p_offset,
+		};
+		found = has_lines(symbolizer_locate(&symbolizer, 0, stack, 0));
+	}
+	symbolizer_free(&symbolizer);
+	objects_free(&objects);
+	symbol_table_free(&table);
+	elf_end(elf);
+	free(stack);
+	return found;
+}
+
+static void test_lines(void)
+{
+	check("lines: inlined function", finds_lines("/proc/self/exe", true));
+	check("lines: not wanted", !finds_lines("/proc/self/exe", false));
+}
+
+int main(void)
+{
+	printf("TAP version 13\n");
+	test_kernel_names();
+	test_printable();
+	test_perf_map();
+	test_elf();
+	test_aliases();
+	test_functions();
+	test_stripped();
+	test_demangle();
+	test_lines();
+	printf("1..%d\n", number);
+	return failed;
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <sys/auxv.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include "util/maps.h"
+
+/* @name: of PATH_MAX bytes. false: there is nothing at @from or behind it. */
+static bool next_line(int fd, __u64 from, char *name, struct maps_line *line)
+{
+	struct procmap_query query = {
+		.size = sizeof(query),
+		.query_flags = PROCMAP_QUERY_COVERING_OR_NEXT_VMA | PROCMAP_QUERY_VMA_EXECUTABLE |
+			       PROCMAP_QUERY_FILE_BACKED_VMA,
+		.query_addr = from,
+		.vma_name_addr = (__u64)name,
+		.vma_name_size = PATH_MAX,
+	};
+
+	if (ioctl(fd, PROCMAP_QUERY, &query)) {
+		strcpy(name, "?");
+		query.vma_name_addr = query.vma_name_size = 0;
+		if (errno != ENAMETOOLONG || ioctl(fd, PROCMAP_QUERY, &query))
+			return false;
+	}
+	*line = (struct maps_line){
+		.start = query.vma_start, .end = query.vma_end, .inode = query.inode,
+		.dev_major = query.dev_major, .dev_minor = query.dev_minor, .path = name,
+	};
+	return true;
+}
+
+static int open_maps(__u32 id)
+{
+	struct procmap_query query = {
+		.size = sizeof(query), .query_flags = PROCMAP_QUERY_COVERING_OR_NEXT_VMA,
+	};
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", id);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && ioctl(fd, PROCMAP_QUERY, &query)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* When the first thread of a process has exited, the others have its memory still. */
+static int open_living(__u32 tgid, __u32 *id)
+{
+	int fd = open_maps(tgid);
+	struct dirent *entry;
+	char path[64];
+	DIR *dir;
+
+	*id = tgid;
+	snprintf(path, sizeof(path), "/proc/%u/task", tgid);
+	dir = fd < 0 ? opendir(path) : NULL;
+	while (fd < 0 && dir && (entry = readdir(dir))) {
+		*id = strtoul(entry->d_name, NULL, 10);
+		fd = *id && *id != tgid ? open_maps(*id) : -1;
+	}
+	if (dir)
+		closedir(dir);
+	return fd;
+}
+
+void maps_each(__u32 tgid, maps_line_fn fn, void *arg)
+{
+	struct maps_line line = {};
+	char name[PATH_MAX];
+	__u32 id;
+	int fd = open_living(tgid, &id);
+
+	while (fd >= 0 && next_line(fd, line.end, name, &line))
+		fn(arg, id, &line);
+	if (fd >= 0)
+		close(fd);
+}
+
+/*
+ * To open a device may do something, and a pipe may wait: look first. A lease of the file's owner is
+ * not waited for.
+ */
+int file_open(const char *path)
+{
+	int fd = open(path, O_PATH | O_CLOEXEC), opened = -1;
+	char name[64];
+	struct stat st;
+
+	if (fd < 0)
+		return -1;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		opened = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	else
+		errno = ENODEV;
+	close(fd);
+	return opened;
+}
+
+/* A name may be the one of another file by now. */
+static int open_name(const char *path, const struct maps_line *line)
+{
+	int fd = file_open(path);
+	struct stat st;
+
+	if (fd >= 0 && !fstat(fd, &st) && st.st_ino == line->inode &&
+	    major(st.st_dev) == line->dev_major && minor(st.st_dev) == line->dev_minor)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/*
+ * map_files gives the file itself, even when its name is gone. If it may not be used, take
+ * the name as the process sees it; without rights over the process, the name as it is here.
+ */
+int maps_open(__u32 id, const struct maps_line *line, bool by_name)
+{
+	char path[PATH_MAX + 32];
+	int fd = -1, error;
+
+	if (!by_name) {
+		snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", id, line->start,
+			 line->end);
+		fd = file_open(path);
+		if (fd >= 0 || errno == ENODEV)
+			return fd;
+	}
+	snprintf(path, sizeof(path), "/proc/%u/root%s", id, line->path);
+	fd = by_name ? open_name(path, line) : file_open(path);
+	error = errno;
+	if (fd < 0 && (error == EACCES || error == EPERM))
+		fd = open_name(line->path, line);
+	errno = error;
+	return fd;
+}
+
+/* As libelf needs to know, its size is up to the end of the section headers, which come last. */
+int maps_open_vdso(void)
+{
+	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
+	const Elf64_Ehdr *ehdr = (const Elf64_Ehdr *)image;
+	size_t size;
+	int fd;
+
+	if (!image)
+		return -1;
+	size = ehdr->e_shoff + ehdr->e_shnum * ehdr->e_shentsize;
+	fd = memfd_create("vdso", MFD_CLOEXEC);
+	/* Nobody else can write to it, see file_is_foreign(). */
+	if (fd >= 0 && !fchmod(fd, 0600) && write(fd, image, size) == (ssize_t)size)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* Whoever has called sudo is trusted, as the rights are theirs. */
+bool is_own(const struct stat *st)
+{
+	const char *caller = getenv("SUDO_UID");
+
+	return (!st->st_uid || st->st_uid == geteuid() ||
+		(caller && st->st_uid == strtoul(caller, NULL, 10))) && !(st->st_mode & 0022);
+}
+
+/*
+ * Who serves a FUSE file system can say that its files are anybody's, also below an overlay, which
+ * users can mount.
+ */
+bool file_is_foreign(int fd)
+{
+	struct statfs fs;
+	struct stat st;
+
+	if (fstat(fd, &st) || fstatfs(fd, &fs) || fs.f_type == FUSE_SUPER_MAGIC ||
+	    fs.f_type == OVERLAYFS_SUPER_MAGIC)
+		return true;
+	return !is_own(&st);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What processes have mapped, and whose files that are. */
+#ifndef __STACKS_MAPS_H
+#define __STACKS_MAPS_H
+
+#include <stdbool.h>
+#include <linux/types.h>
+
+struct maps_line {
+	__u64 start;
+	__u64 end;
+	__u64 inode;
+	__u32 dev_major;
+	__u32 dev_minor;
+	const char *path;	/* valid during the call */
+};
+
+/* @id: by which /proc has the process: of a thread, if the first one has exited */
+typedef void (*maps_line_fn)(void *arg, __u32 id, const struct maps_line *line);
+
+/* Calls @fn for the files that @tgid has mapped executable. */
+void maps_each(__u32 tgid, maps_line_fn fn, void *arg);
+
+/*
+ * Opens the mapped file, if it is a regular one. @by_name: without mmap_lock of the process. Returns
+ * -1 and sets errno.
+ */
+int maps_open(__u32 id, const struct maps_line *line, bool by_name);
+
+/* A copy of the vDSO, which is in no file, and is mapped in all processes; or -1 */
+int maps_open_vdso(void);
+
+/* Opens a regular file: others are not opened. Returns -1 and sets errno. */
+int file_open(const char *path);
+
+struct stat;
+
+/* Can only root, the caller and the user of sudo change what this is of? */
+bool is_own(const struct stat *st);
+
+/* Can others change what is in a file? true if that is not known. */
+bool file_is_foreign(int fd);
+
+#endif /* __STACKS_MAPS_H */

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <bpf/btf.h>
+#include <bpf/hashmap.h>
+#include <bpf/libbpf.h>
+#include "util/util.h"
+
+void p_err(const char *fmt, ...)
+{
+	va_list args;
+
+	fflush(stdout);
+	fputs("stacks: ", stderr);
+	va_start(args, fmt);
+	vfprintf(stderr, fmt, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+void *check_memory(void *p)
+{
+	if (p)
+		return p;
+	p_err("out of memory");
+	exit(EXIT_FAILED);
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+	return check_memory(calloc(n ?: 1, size ?: 1));
+}
+
+void *xgrow(void *array, size_t *capacity, size_t need, size_t size)
+{
+	size_t n = *capacity ?: 16;
+
+	if (need <= *capacity)
+		return array;
+	while (n < need)
+		n *= 2;
+	array = check_memory(reallocarray(array, n, size));
+	memset((char *)array + *capacity * size, 0, (n - *capacity) * size);
+	*capacity = n;
+	return array;
+}
+
+/* The room is the next power of two. */
+void *xgrow_one(void *array, size_t nr, size_t size)
+{
+	if (!(nr & (nr - 1)))
+		array = check_memory(reallocarray(array, nr ? 2 * nr : 1, size));
+	memset((char *)array + nr * size, 0, size);
+	return array;
+}
+
+char *xstrdup(const char *s)
+{
+	return check_memory(strdup(s));
+}
+
+char *xasprintf(const char *fmt, ...)
+{
+	va_list args;
+	char *s;
+	int n;
+
+	va_start(args, fmt);
+	n = vasprintf(&s, fmt, args);
+	va_end(args);
+	return check_memory(n < 0 ? NULL : s);
+}
+
+size_t count_up_to(const void *array, size_t nr, size_t size, __u64 key)
+{
+	size_t low = 0, high = nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (*(const __u64 *)((const char *)array + mid * size) <= key)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* FNV-1a with a final mix, as tables take the low bits. */
+__u64 hash_bytes(const void *data, size_t len)
+{
+	const unsigned char *p = data;
+	__u64 h = 0xcbf29ce484222325ULL;
+
+	while (len--)
+		h = (h ^ *p++) * 0x100000001b3ULL;
+	h ^= h >> 32;
+	h *= 0x9e3779b97f4a7c15ULL;
+	return h ^ h >> 29;
+}
+
+bool kernel_has(const char *name, int kind)
+{
+	static struct btf *btf;
+
+	btf = btf ?: btf__load_vmlinux_btf();
+	return btf && btf__find_by_name_kind(btf, name, kind) > 0;
+}
+
+static size_t hash_key(long key, void *ctx)
+{
+	return hash_bytes(&key, sizeof(key));
+}
+
+static bool same_key(long a, long b, void *ctx)
+{
+	return a == b;
+}
+
+long idmap_find(const struct idmap *map, __u64 key)
+{
+	long value;
+
+	return map->map && hashmap__find(map->map, key, &value) ? value : -1;
+}
+
+void idmap_set(struct idmap *map, __u64 key, long value)
+{
+	if (!map->map)
+		map->map = hashmap__new(hash_key, same_key, NULL);
+	if (libbpf_get_error(map->map) || hashmap__set(map->map, key, value, NULL, NULL))
+		check_memory(NULL);
+	map->nr = hashmap__size(map->map);
+}
+
+void idmap_free(struct idmap *map)
+{
+	hashmap__free(map->map);
+	*map = (struct idmap){};
+}

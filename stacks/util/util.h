@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __STACKS_UTIL_H
+#define __STACKS_UTIL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <time.h>
+#include <linux/types.h>
+
+#ifndef ARRAY_SIZE	/* libiberty has one */
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+#endif
+#define container_of(p, type, member) \
+	((type *)((char *)(p) - offsetof(type, member)))
+#define min(a, b)	({ __typeof__(a) a_ = (a), b_ = (b); a_ < b_ ? a_ : b_; })
+#define max(a, b)	({ __typeof__(a) a_ = (a), b_ = (b); a_ > b_ ? a_ : b_; })
+#define LIKE_PRINTF(text, first)	__attribute__((format(printf, text, first)))
+
+/* Exit codes of the tool. */
+enum {
+	EXIT_OK		= 0,
+	EXIT_FAILED	= 1,
+	EXIT_USAGE	= 2,
+	EXIT_SUPPORT	= 3,	/* the kernel cannot do this */
+};
+
+void p_err(const char *fmt, ...) LIKE_PRINTF(1, 2);
+
+/* These do not return without memory. */
+void *check_memory(void *p);
+void *xcalloc(size_t n, size_t size);
+/* Room for @need elements; new ones are zeroed. */
+void *xgrow(void *array, size_t *capacity, size_t need, size_t size);
+void *xgrow_one(void *array, size_t nr, size_t size);
+/* A pointer to a new element, zeroed, behind the @nr elements that were all added by this */
+#define xpush(array, nr) \
+	((array) = xgrow_one(array, nr, sizeof(*(array))), &(array)[(nr)++])
+
+char *xstrdup(const char *s);
+char *xasprintf(const char *fmt, ...) LIKE_PRINTF(1, 2);
+
+/* How many elements of a sorted array, which begin with a __u64, have @key at most */
+size_t count_up_to(const void *array, size_t nr, size_t size, __u64 key);
+
+__u64 hash_bytes(const void *data, size_t len);
+/* Does the kernel's BTF have such a function (BTF_KIND_FUNC), or type? */
+bool kernel_has(const char *name, int kind);
+
+static inline __u64 now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+/* Two digits for each byte, and a 0 */
+static inline void put_hex(char *to, const unsigned char *bytes, size_t size)
+{
+	for (*to = 0; size--; to += 2)
+		sprintf(to, "%02x", *bytes++);
+}
+
+/*
+ * A map from 64-bit keys to indices or pointers, which are not negative: libbpf's hash map, which
+ * is made with the first key.
+ */
+struct idmap {
+	struct hashmap *map;
+	size_t nr;
+};
+
+/* The value of @key, or -1. */
+long idmap_find(const struct idmap *map, __u64 key);
+void idmap_set(struct idmap *map, __u64 key, long value);
+void idmap_free(struct idmap *map);
+
+#endif /* __STACKS_UTIL_H */
