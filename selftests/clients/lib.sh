@@ -23,13 +23,23 @@ repeated() {
 }
 
 # live: of what perf prints at once, without addresses, and so without a judge: how many stacks,
-# how many of them come to the first function of libc, how deep they are
+# how many of them come to the first function of libc, how deep they are. The last stack was cut
+# off. The file ENDS gets the first one that is not whole.
 live() {
-	awk '
-		/^ +[0-9.?]+ *\(/ { samples++; started = 0 }
+	awk -v ends="${ENDS:-/dev/null}" '
+		/^ +[0-9.?]+ *\(/ {
+			samples += begun
+			whole += started
+			frames += depth
+			if (begun && !started && !shown++)
+				printf "%s", text >ends
+			begun = 1
+			depth = started = 0
+			text = ""
+		}
+		{ text = text $0 "\n" }
 		/^ {30,}/ {
-			frames++
-			whole += !started && / __libc_start_main /
+			depth++
 			started = started || / __libc_start_main /
 		}
 		END { printf "%d %d %.1f 0\n", samples, whole, frames / (samples ? samples : 1) }'
