@@ -255,20 +255,64 @@ with_progress() {
 	return "$status"
 }
 
-# The topic of a commit is its Topic: trailer. It lives in the tree only: the
-# exported patch has it in its directory's name instead.
-topic_of() { tree_git log -1 --format='%(trailers:key=Topic,valueonly,separator=%x2C)' "$1"; }
+# A branch topic/NAME is at the last commit of each topic. This prints what comes before NAME: in
+# a worktree of a user's repository nobody else's branches are called so.
+topic_prefix() {
+	local dir
+	if tree_git rev-parse -q --verify refs/worktree/base >/dev/null; then
+		dir=$(tree_git rev-parse --absolute-git-dir)
+		printf 'bpf-stacks/%s/\n' "${dir##*/}"
+	else
+		printf 'topic/\n'
+	fi
+}
 
-# with_topic COMMIT PARENT TOPIC: the same commit on PARENT with that trailer.
-# Works without the work tree, so no file looks changed to make.
-with_topic() {
-	local commit=$1 parent=$2 topic=$3 who
-	who=$(tree_git log -1 --format='%an%n%ae%n%ad%n%cd' --date=raw "$commit")
-	tree_git log -1 --format=%B "$commit" |
-		kgit interpret-trailers --if-exists replace --trailer "Topic: $topic" |
-		GIT_AUTHOR_NAME=$(sed -n 1p <<<"$who") GIT_AUTHOR_EMAIL=$(sed -n 2p <<<"$who") \
-			GIT_AUTHOR_DATE=$(sed -n 3p <<<"$who") GIT_COMMITTER_DATE=$(sed -n 4p <<<"$who") \
-			tree_git commit-tree "$commit^{tree}" -p "$parent" -F -
+# topic_branches: "COMMIT NAME" of each
+topic_branches() {
+	local prefix
+	prefix=$(topic_prefix)
+	tree_git for-each-ref --format='%(objectname) %(refname)' "refs/heads/$prefix" | sed "s,refs/heads/$prefix,,"
+}
+
+# commit_like COMMIT: the one of the tree that was made of it
+commit_like() {
+	tree_git log --format='%an %at %s%n%H' "$(tree_base).." |
+		grep -xF -A 1 -e "$(tree_git log -1 --format='%an %at %s' "$1")" | sed -n 2p
+}
+
+# commit_topics: "COMMIT TOPIC" of each commit of the tree, in order; 2 if the branches do not
+# say that, and what moves them
+commit_topics() {
+	local base prefix commit commits topic like advice='' rows='' none=0
+	local -A ends=()
+	base=$(tree_base) || return
+	prefix=$(topic_prefix)
+	commits=$(tree_git rev-list "$base..HEAD")
+	while read -r commit topic; do
+		[[ $topic =~ ^[a-z0-9][a-z0-9-]*$ ]] || die 2 "'$topic' is no good name for a topic: a-z, 0-9 and '-'"
+		if [[ $commits != *$commit* ]]; then
+			like=$(commit_like "$commit") || true
+			advice+="${like:+
+git branch -f $prefix$topic ${like:0:12}}"
+			[ -n "$like" ] || advice+="
+git branch -D $prefix$topic # or -f and a commit: none is like its last one"
+		elif [ -n "${ends[$commit]:-}" ]; then
+			die 2 "$prefix$topic and $prefix${ends[$commit]} are at the same commit: 'git branch -D' removes the topic that has no commits"
+		fi
+		ends[$commit]=$topic
+	done < <(topic_branches)
+	[ -z "$advice" ] || die 2 "branches of topics are at commits that HEAD does not have. If HEAD is right, in $TREE:$advice"
+	topic=''
+	for commit in $commits; do
+		topic=${ends[$commit]:-$topic}
+		[ -n "$topic" ] || none=$((none + 1))
+		rows="$commit $topic"$'\n'$rows
+		[ "$none" = 0 ] || [ -z "$topic" ] || break
+	done
+	[ "$none" = 0 ] || die 2 "the last $none commits are in no topic. In $TREE:
+git branch ${prefix}NAME # makes one of them${topic:+
+git branch -f $prefix$topic # puts them in the last one}"
+	printf '%s' "$rows"
 }
 
 # write_series DIR: what the tree's commits are as patches/; see scripts/export
