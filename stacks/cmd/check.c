@@ -120,7 +120,7 @@ static void check_clients(void)
 		      "sysctl kernel.unwind_user_callchain=1");
 }
 
-static int run_checks(void)
+int cmd_check(struct options *options)
 {
 	unsigned int missing[] = { 0, 0, 0 };
 	size_t i;
@@ -141,17 +141,4 @@ static int run_checks(void)
 	if (missing[NEED_KERNEL])
 		return EXIT_SUPPORT;
 	return missing[NEED_RIGHT] ? EXIT_FAILED : EXIT_OK;
-}
-
-int cmd_check(int argc, char **argv)
-{
-	static const struct argp argp = {
-		.doc = "Tells what the running kernel and your rights allow, and for what is "
-		       "missing (NO, or - if there is a way without it) how to get it.\v"
-		       "Exit status: 0 all that is needed is there, 1 you may not, 2 wrong "
-		       "arguments, 3 the kernel cannot do it.",
-	};
-
-	options_parse(&argp, NULL, argc, argv);
-	return run_checks();
 }

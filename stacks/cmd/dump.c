@@ -24,7 +24,6 @@
 
 struct dumper {
 	struct session session;
-	struct session_options options;
 	struct thread_record *threads;
 	size_t nr;
 	struct idmap index;		/* of a thread, by its id */
@@ -107,14 +106,14 @@ static int read_threads(struct dumper *dumper, __u32 tgid, __u32 pid)
 
 static int read_all(struct dumper *dumper)
 {
-	const struct common_options *common = &dumper->options.common;
+	const struct options *options = dumper->session.options;
 	const struct thread_record *thread;
 	int round, error = 0;
 	bool again = true;
 	size_t i;
 
-	for (i = 0; i < (common->nr_pids ?: 1) && !error; i++)
-		error = read_threads(dumper, common->pids[i], 0);
+	for (i = 0; i < (options->nr_pids ?: 1) && !error; i++)
+		error = read_threads(dumper, options->pids[i], 0);
 	for (round = 0; round < COLD_ROUNDS && again && !error; round++) {
 		usleep(ROUND_US);
 		again = false;
@@ -162,7 +161,7 @@ static bool add_thread(struct dumper *dumper, struct output *output,
 	if (thread->result == -EPERM)
 		return false;
 	/* A thread of the kernel has no user stack. */
-	if (thread->result == -ENODATA && dumper->options.common.user_only)
+	if (thread->result == -ENODATA && dumper->session.options->user_only)
 		return true;
 	/* A full ring is counted by itself, and the ids are valid. */
 	if (thread->result && thread->result != -ENOSPC)
@@ -292,31 +291,15 @@ static int dump(struct dumper *dumper)
 	session_add_counts(session, output);
 	output_loss(output, "threads that may not be read (CAP_SYS_PTRACE)", refused);
 	good = output->nr_stacks || !refused;
-	good = output_write(output, &dumper->options.common.output) && good;
+	good = output_write(output, &session->options->output) && good;
 	output_free(output);
 	return good ? EXIT_OK : EXIT_FAILED;
 }
 
-static const struct argp_child dump_children[] = { { &stacks_argp }, {} };
-
-int cmd_dump(int argc, char **argv)
+int cmd_dump(struct options *options)
 {
-	struct dumper dumper = {
-		.options = {
-			.common = { .buffer = 8, .rows = 1, .output.nr_stacks = UINT_MAX },
-			.dump = true,
-		},
-	};
-	static const struct argp argp = {
-		.parser		= options_pass,
-		.doc		= "Prints the stacks of all threads of processes (-p), or of all but "
-				  "this one: equal stacks once, with their threads and what these "
-				  "do, as ps has it. Nothing is stopped, so a thread that runs has "
-				  "no stack.",
-		.children	= dump_children,
-	};
-	int code = session_open(&dumper.session, &dumper.options, NULL, &argp,
-				&dumper.options.common, argc, argv);
+	struct dumper dumper = {};
+	int code = session_open(&dumper.session, options, NULL);
 
 	if (code < 0) {
 		code = dump(&dumper);

@@ -2,17 +2,15 @@
 #ifndef __STACKS_MAIN_H
 #define __STACKS_MAIN_H
 
-/* Commands return an exit code. */
-int cmd_check(int argc, char **argv);
-int cmd_count(int argc, char **argv);
-int cmd_diff(int argc, char **argv);
-int cmd_dump(int argc, char **argv);
-int cmd_jit(int argc, char **argv);
-int cmd_offcpu(int argc, char **argv);
-int cmd_profile(int argc, char **argv);
-int cmd_record(int argc, char **argv);
-int cmd_report(int argc, char **argv);
-int cmd_snoop(int argc, char **argv);
-int cmd_top(int argc, char **argv);
+#include "session/options.h"
+
+/* Commands return an exit code; others are session_count(). */
+int cmd_check(struct options *options);
+int cmd_dump(struct options *options);
+int cmd_jit(struct options *options);
+int cmd_record(struct options *options);
+int cmd_report(struct options *options);
+int cmd_snoop(struct options *options);
+int cmd_top(struct options *options);
 
 #endif /* __STACKS_MAIN_H */

@@ -19,7 +19,6 @@
 
 struct snooper {
 	struct session session;
-	struct session_options options;
 	struct output *output;		/* finds the names */
 	__u64 refreshed;		/* when names were looked at again */
 	struct output_frames frames;
@@ -41,12 +40,12 @@ static const char *innermost(const struct output_frames *frames)
 static const char *event_name(const struct snooper *snooper, const struct event_record *event,
 			      const struct output_stack *stack)
 {
-	const struct probe *probe = probes_find(&snooper->options.probes, event->event);
+	const struct probe *probe = probes_find(&snooper->session.options->probes, event->event);
 
 	if (stack->event)
 		return stack->event;
 	return ((probe ? stack->user : stack->kernel) ? innermost(&snooper->frames) : NULL) ?:
-	       probe ? probe->name : snooper->options.probes.probes[0].name;
+	       probe ? probe->name : snooper->session.options->probes.probes[0].name;
 }
 
 /* Why the wanted stack is missing, or NULL */
@@ -190,31 +189,15 @@ static int snoop(struct snooper *snooper)
 	return session_exit_code(session, flush(snooper) && !error);
 }
 
-int cmd_snoop(int argc, char **argv)
+int cmd_snoop(struct options *options)
 {
 	static const struct session_ops ops = {
 		.completion	= on_completion,
 		.event		= on_event,
 		.poll		= on_poll,
 	};
-	struct snooper snooper = {
-		.options = { .common = { COMMON_DEFAULTS }, .report_events = true },
-	};
-	static const struct argp_child children[] = { { &probes_argp }, {} };
-	static const struct argp argp = {
-		.parser		= options_pass,
-		.args_doc	= PROBES_DOC,
-		.doc		= "Prints each call of a function of the kernel or of a program, or "
-				  "each time that a tracepoint is met: when, by whom, and the "
-				  "stacks. The user stack may come later; the event is printed then, "
-				  "but after a second at the latest. Time is in seconds since this "
-				  "began. What this program does itself is left out, and names are "
-				  "not asked for at debuginfod. Only text is written, to standard "
-				  "output." PROBES_HELP,
-		.children	= children,
-	};
-	int code = session_open(&snooper.session, &snooper.options, &ops, &argp,
-				&snooper.options, argc, argv);
+	struct snooper snooper = {};
+	int code = session_open(&snooper.session, options, &ops);
 
 	if (code < 0) {
 		/* Not of the command, which is there: an error ends it, too. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <argp.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -7,8 +8,8 @@
 #include "session/options.h"
 #include "util/util.h"
 
-unsigned int options_number(struct argp_state *state, const char *text, unsigned int low,
-			    unsigned int high)
+static unsigned int number_of(struct argp_state *state, const char *text, unsigned int low,
+			      unsigned int high)
 {
 	unsigned long number;
 	char *end;
@@ -31,19 +32,19 @@ static double seconds_of(struct argp_state *state, const char *text)
 	return seconds;
 }
 
-static void add_number(struct argp_state *state, struct common_options *common, bool cpus,
+static void add_number(struct argp_state *state, struct options *options, bool cpus,
 		       unsigned long number)
 {
 	if (cpus)
-		common->cpus[number / 64] |= 1ULL << number % 64;
-	else if (common->nr_pids < MAX_PIDS)
-		common->pids[common->nr_pids++] = number;
+		options->cpus[number / 64] |= 1ULL << number % 64;
+	else if (options->nr_pids < MAX_PIDS)
+		options->pids[options->nr_pids++] = number;
 	else
 		argp_error(state, "more than %d processes: use -a with --comm, or -G", MAX_PIDS);
 }
 
 /* A list such as "1,3-5": @cpus, or else processes */
-static void add_numbers(struct argp_state *state, struct common_options *common, bool cpus,
+static void add_numbers(struct argp_state *state, struct options *options, bool cpus,
 			const char *text)
 {
 	unsigned long first, last, low = !cpus, high = cpus ? MAX_CPUS - 1 : INT_MAX;
@@ -60,216 +61,224 @@ static void add_numbers(struct argp_state *state, struct common_options *common,
 			argp_error(state, "'%s' is no list of numbers from %lu to %lu, such as 1,3-5",
 				   text, low, high);
 		for (; first <= last; first++)
-			add_number(state, common, cpus, first);
+			add_number(state, options, cpus, first);
 		text = end + 1;
 	} while (*end);
 }
 
-static void set_key(struct argp_state *state, struct common_options *common, const char *key)
+static void set_key(struct argp_state *state, struct options *options, const char *key)
 {
-	common->by_process = !strcmp(key, "process");
-	common->by_thread = !strcmp(key, "thread");
-	common->by_cgroup = !strcmp(key, "cgroup");
-	if (!common->by_process && !common->by_thread && !common->by_cgroup && strcmp(key, "none"))
+	options->by_process = !strcmp(key, "process");
+	options->by_thread = !strcmp(key, "thread");
+	options->by_cgroup = !strcmp(key, "cgroup");
+	if (!options->by_process && !options->by_thread && !options->by_cgroup && strcmp(key, "none"))
 		argp_error(state, "-k takes none, process, thread or cgroup, not '%s'", key);
 }
 
 enum { OPTION_COMM = 256, OPTION_NO_INLINE };
 
-static const struct argp_option output_options[] = {
-	{ "output", 'o', "FILE", 0, "write to FILE (-: standard output), in the format of its suffix: .txt .folded .svg .json .pb.gz .stacks; may be repeated" },
-	{ "format", 'f', "FORMAT", 0, "text (default), folded, svg (a flame graph), json, pprof or stacks (for stacks report)" },
-	{ "inverted", 'I', NULL, 0, "flame graphs begin with the innermost frame" },
-	{ "lines", 'L', NULL, 0, "tell functions apart by the lines of their source" },
-	{ "no-inline", OPTION_NO_INLINE, NULL, 0, "no inlined functions and lines: debug information is not read" },
-	{ "stacks", 'n', "N", 0, "print that many stacks and functions (default 10)" },
-	{}
+#define FLAG(member)	.flag = offsetof(struct options, member)
+#define NUMBER(member, from, to) \
+	.number = offsetof(struct options, member), .low = (from), .high = (to)
+
+static const struct {
+	unsigned int commands;	/* that have it */
+	struct argp_option argp;
+	size_t flag;		/* what it sets: a bool */
+	size_t number;		/* or an unsigned int */
+	unsigned int low;
+	unsigned int high;
+} table[] = {
+	{ CMD_COUNT, { "per-process", 'P', NULL, 0, "count each process apart, as -k process" },
+		FLAG(by_process) },
+	{ CMD_OFFCPU, { "min", 'm', "US", 0, "only waits of at least so many microseconds" },
+		NUMBER(min_us, 0, UINT_MAX) },
+	{ CMD_OFFCPU, { "wakers", 'w', NULL, 0, "also by the stack of the thread that has ended the wait" },
+		FLAG(wakers) },
+	{ CMD_RECORD, { "every", 'E', "SEC", 0, "write a file every SEC seconds, to the directory of -o" },
+		NUMBER(interval, 1, 1 << 20) },
+	{ CMD_TOP, { "interval", 'i', "SEC", 0, "show what was sampled in so many seconds (default 2)" },
+		NUMBER(interval, 1, 1 << 20) },
+	{ CMD_JIT, { "no-tables", 'n', NULL, 0, "make tables, but do not give them to the kernel" },
+		FLAG(no_tables) },
+	{ CMD_JIT, { "no-names", 'N', NULL, 0, "do not write names of code to /tmp/perf-PID.map" },
+		FLAG(no_names) },
+	{ SAMPLES, { "event", 'e', "EVENT", 0, "sample by EVENT, as perf has it (default cycles, or cpu-clock without a PMU)" } },
+	{ SAMPLES, { "frequency", 'F', "HZ", 0, "samples per second of each CPU (default 997)" },
+		NUMBER(sampling.frequency, 0, UINT_MAX) },
+	{ SAMPLES, { "count", 'c', "N", 0, "a sample after N events, instead of -F" },
+		NUMBER(sampling.period, 0, UINT_MAX) },
+	{ LOOKS_AT_STACKS | CMD_JIT, { "all", 'a', NULL, 0, "all processes" }, FLAG(all) },
+	{ LOOKS_AT_STACKS | CMD_JIT, { "pid", 'p', "PID,...", 0, "processes that run already, until they end" } },
+	{ LOOKS_AT_STACKS | CMD_JIT, { "verbose", 'v', NULL, 0, "also print counters that are 0" },
+		FLAG(verbose) },
+	{ LOOKS_AT_STACKS, { "user", 'U', NULL, 0, "only user stacks" }, FLAG(user_only) },
+	{ LOOKS_AT_STACKS, { "kernel", 'K', NULL, 0, "only kernel stacks" }, FLAG(kernel_only) },
+	{ MEASURES, { "tid", 't', "TID", 0, "only this thread" }, NUMBER(tid, 1, INT_MAX) },
+	{ MEASURES, { "cpu", 'C', "CPU,...", 0, "only these CPUs" } },
+	{ MEASURES, { "cgroup", 'G', "PATH", 0, "only tasks of this cgroup, in /sys/fs/cgroup" } },
+	{ MEASURES, { "comm", OPTION_COMM, "NAME", 0, "only threads of this name" } },
+	{ MEASURES, { "duration", 'd', "SEC", 0, "stop after this time, as 0.5; COMMAND is ended" } },
+	{ MEASURES, { "key", 'k', "KEY", 0, "what is told apart: none, process, thread or cgroup" } },
+	{ MEASURES, { "rows", 'r', "N", 0, "room for that many different stacks (default 65536)" },
+		NUMBER(rows, 1, 1 << 24) },
+	{ MEASURES, { "buffer", 'b', "MIB", 0, "size of the ring buffer, a power of 2 (default 8)" },
+		NUMBER(buffer, 1, 1024) },
+	{ WRITES_FILES, { .doc = "Output:", .group = 1 } },
+	{ WRITES_FILES, { "output", 'o', "FILE", 0, "write to FILE (-: standard output), in the format of its suffix: .txt .folded .svg .json .pb.gz .stacks; may be repeated" } },
+	{ WRITES_FILES, { "format", 'f', "FORMAT", 0, "text (default), folded, svg (a flame graph), json, pprof or stacks (for stacks report)" } },
+	{ WRITES_FILES, { "inverted", 'I', NULL, 0, "flame graphs begin with the innermost frame" },
+		FLAG(output.inverted) },
+	{ WRITES_FILES, { "lines", 'L', NULL, 0, "tell functions apart by the lines of their source" },
+		FLAG(output.lines) },
+	{ WRITES_FILES, { "no-inline", OPTION_NO_INLINE, NULL, 0, "no inlined functions and lines: debug information is not read" },
+		FLAG(output.no_inline) },
+	{ WRITES_FILES, { "stacks", 'n', "N", 0, "print that many stacks and functions (default 10)" },
+		NUMBER(output.nr_stacks, 0, UINT_MAX) },
+	{ ~0U, { NULL, 'h', NULL, OPTION_HIDDEN } },	/* what argp lacks */
 };
 
-static error_t parse_output(int key, char *text, struct argp_state *state)
+/* Those that only set a flag or a number. false: it is another one. */
+static bool set_plain(struct argp_state *state, struct options *options, int key, const char *text)
 {
-	struct output_options *output = state->input;
+	size_t i;
 
-	switch (key) {
-	case 'o':
-		return output_add_file(output, text) ? 0 : EINVAL;
-	case 'f':
-		return output_set_format(output, text) ? 0 : EINVAL;
-	case 'I':
-		output->inverted = true;
-		return 0;
-	case 'L':
-		output->lines = true;
-		return 0;
-	case OPTION_NO_INLINE:
-		output->no_inline = true;
-		return 0;
-	case 'n':
-		output->nr_stacks = options_number(state, text, 0, UINT_MAX);
-		return 0;
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		if (table[i].argp.key != key || !(table[i].commands & options->what))
+			continue;
+		if (table[i].flag)
+			*(bool *)((char *)options + table[i].flag) = true;
+		if (table[i].number)
+			*(unsigned int *)((char *)options + table[i].number) =
+				number_of(state, text, table[i].low, table[i].high);
+		return table[i].flag || table[i].number;
 	}
-	return ARGP_ERR_UNKNOWN;
+	return false;
 }
 
-const struct argp output_argp = { output_options, parse_output };
-
-static const struct argp_option process_options[] = {
-	{ "all", 'a', NULL, 0, "all processes" },
-	{ "pid", 'p', "PID,...", 0, "processes that run already, until they end" },
-	{ "verbose", 'v', NULL, 0, "also print counters that are 0" },
-	{}
-};
-
-static error_t parse_process(int key, char *text, struct argp_state *state)
+static error_t take_argument(struct argp_state *state, struct options *options, char *text)
 {
-	struct common_options *common = state->input;
+	char *title = options->title;
+
+	if (options->what & READS_FILES && options->nr_paths < ARRAY_SIZE(options->paths)) {
+		options->paths[options->nr_paths++] = text;
+	} else if (options->what & PROBES && !state->quoted) {
+		if (!probes_add(&options->probes, text))
+			return EINVAL;
+		options->title = title ? xasprintf("%s %s", title, text) : xstrdup(text);
+		free(title);
+	} else if (options->what & MEASURES) {
+		options->command = &state->argv[state->next - 1];
+		state->next = state->argc;
+	} else {
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+/* All were taken: do they fit together? */
+static void check_all(struct argp_state *state, struct options *options)
+{
+	struct output_options *output = &options->output;
+
+	if (!!options->command + !!options->nr_pids + options->all > 1)
+		argp_error(state, "give one of: a command, processes (-p), all processes (-a)");
+	if (options->what == CMD_JIT && !options->all && !options->nr_pids)
+		argp_error(state, "give either -p or -a");
+	if (options->user_only && options->kernel_only)
+		argp_error(state, "--user and --kernel exclude each other");
+	if (options->what & MEASURES && state->quoted && !options->command)
+		argp_error(state, "there is no command behind --");
+	if (options->what & PROBES && !options->probes.nr)
+		argp_error(state, "give a function or a tracepoint");
+	if (options->what & READS_FILES && options->nr_paths != (options->what == CMD_DIFF ? 2 : 1))
+		argp_error(state, "give %s that \"stacks record\" has written",
+			   options->what == CMD_DIFF ? "two files" : "a file");
+	if (options->buffer & (options->buffer - 1))
+		argp_error(state, "the size of the buffer (-b) must be a power of 2");
+	if (options->what != CMD_RECORD || !options->interval)
+		return;
+	if (output->nr_files != 1 || output->format != OUTPUT_DATA)
+		argp_error(state, "--every needs a directory (-o), and no other format");
+	options->directory = output->files[0].path;
+	output->files[0].path = "/dev/null";
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	struct options *options = state->input;
 
 	switch (key) {
-	case 'a':
-		common->all = true;
+	case 'e':
+		if (!sampling_by_name(&options->sampling, text))
+			argp_error(state, "there is no event '%s'; there are %s, and rHEX", text,
+				   sampling_names());
 		return 0;
 	case 'p':
-		add_numbers(state, common, false, text);
-		return 0;
-	case 'v':
-		common->verbose = true;
-		return 0;
-	case ARGP_KEY_END:
-		if (!!common->command + !!common->nr_pids + common->all > 1)
-			argp_error(state, "give one of: a command, processes (-p), all processes (-a)");
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
-
-const struct argp process_argp = { process_options, parse_process };
-
-static const struct argp_option stacks_options[] = {
-	{ "user", 'U', NULL, 0, "only user stacks" },
-	{ "kernel", 'K', NULL, 0, "only kernel stacks" },
-	{}
-};
-
-static error_t parse_stacks(int key, char *text, struct argp_state *state)
-{
-	struct common_options *common = state->input;
-
-	switch (key) {
-	case 'U':
-		common->user_only = true;
-		return 0;
-	case 'K':
-		common->kernel_only = true;
-		return 0;
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = common;
-		state->child_inputs[1] = &common->output;
-		return 0;
-	case ARGP_KEY_END:
-		if (common->user_only && common->kernel_only)
-			argp_error(state, "--user and --kernel exclude each other");
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
-
-static const struct argp_child stacks_children[] = {
-	{ &process_argp }, { &output_argp, 0, "Output:", 1 }, {}
-};
-
-const struct argp stacks_argp = { stacks_options, parse_stacks, .children = stacks_children };
-
-static const struct argp_option common_options[] = {
-	{ "tid", 't', "TID", 0, "only this thread" },
-	{ "cpu", 'C', "CPU,...", 0, "only these CPUs" },
-	{ "cgroup", 'G', "PATH", 0, "only tasks of this cgroup, in /sys/fs/cgroup" },
-	{ "comm", OPTION_COMM, "NAME", 0, "only threads of this name" },
-	{ "duration", 'd', "SEC", 0, "stop after this time, as 0.5; COMMAND is ended" },
-	{ "key", 'k', "KEY", 0, "what is told apart: none, process, thread or cgroup" },
-	{ "rows", 'r', "N", 0, "room for that many different stacks (default 65536)" },
-	{ "buffer", 'b', "MIB", 0, "size of the ring buffer, a power of 2 (default 8)" },
-	{}
-};
-
-static error_t parse_common(int key, char *text, struct argp_state *state)
-{
-	struct common_options *common = state->input;
-
-	switch (key) {
-	case 't':
-		common->tid = options_number(state, text, 1, INT_MAX);
+		add_numbers(state, options, false, text);
 		return 0;
 	case 'C':
-		common->has_cpus = true;
-		add_numbers(state, common, true, text);
+		options->has_cpus = true;
+		add_numbers(state, options, true, text);
 		return 0;
 	case 'G':
-		common->cgroup = text;
+		options->cgroup = text;
 		return 0;
 	case OPTION_COMM:
-		common->comm = text;
+		options->comm = text;
 		if (strlen(text) >= COMM_SIZE)
 			argp_error(state, "names of threads have no more than %d characters", COMM_SIZE - 1);
 		return 0;
 	case 'd':
-		common->seconds = seconds_of(state, text);
+		options->seconds = seconds_of(state, text);
 		return 0;
 	case 'k':
-		set_key(state, common, text);
+		set_key(state, options, text);
 		return 0;
-	case 'r':
-		common->rows = options_number(state, text, 1, 1 << 24);
-		return 0;
-	case 'b':
-		common->buffer = options_number(state, text, 1, 1024);
-		if (common->buffer & (common->buffer - 1))
-			argp_error(state, "the size of the buffer (-b) must be a power of 2");
-		return 0;
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = common;
+	case 'o':
+		return output_add_file(&options->output, text) ? 0 : EINVAL;
+	case 'f':
+		return output_set_format(&options->output, text) ? 0 : EINVAL;
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 		return 0;
 	case ARGP_KEY_ARG:
-		common->command = &state->argv[state->next - 1];
-		state->next = state->argc;
-		return 0;
+		return take_argument(state, options, text);
 	case ARGP_KEY_END:
-		if (state->quoted && !common->command)
-			argp_error(state, "there is no command behind --");
+		check_all(state, options);
 		return 0;
 	}
-	return ARGP_ERR_UNKNOWN;
+	return set_plain(state, options, key, text) ? 0 : ARGP_ERR_UNKNOWN;
 }
 
-static const struct argp_child common_children[] = { { &stacks_argp }, {} };
-
-const struct argp common_argp = { common_options, parse_common, .children = common_children };
-
-error_t options_pass(int key, char *text, struct argp_state *state)
+void options_parse(struct options *options, const struct command *command, int argc, char **argv)
 {
-	if (key != ARGP_KEY_INIT)
-		return ARGP_ERR_UNKNOWN;
-	state->child_inputs[0] = state->input;
-	return 0;
-}
+	struct argp_option list[ARRAY_SIZE(table) + 1] = {};
+	const struct argp argp = { list, parse, command->args, command->doc };
+	char *name = xasprintf("stacks %s", command->name);
+	size_t i, nr = 0;
 
-/* What argp lacks */
-static error_t parse_help(int key, char *text, struct argp_state *state)
-{
-	if (key == 'h')
-		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-	return key == 'h' ? 0 : options_pass(key, text, state);
-}
-
-void options_parse(const struct argp *argp, void *input, int argc, char **argv)
-{
-	static const struct argp_option help[] = { { NULL, 'h', NULL, OPTION_HIDDEN, NULL }, {} };
-	const struct argp_child children[] = { { argp }, {} };
-	const struct argp whole = { help, parse_help, .children = children };
-	char *name = xasprintf("stacks %s", argv[0]);
-
+	*options = (struct options){
+		.what = command->what,
+		.buffer = 8,
+		.rows = command->what == CMD_DUMP ? 1 : 65536,
+		.by_process = command->what & (SAMPLES | CMD_OFFCPU),
+		.interval = command->what == CMD_TOP ? 2 : 0,
+		.output.nr_stacks = command->what == CMD_DUMP ? UINT_MAX : 10,
+	};
+	if (command->what & SAMPLES)
+		options->sampling = sampling_default();
+	if (command->what == CMD_RECORD) {
+		options->output.format = OUTPUT_DATA;
+		options->output.default_path = "stacks.stacks";
+	}
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		if (table[i].commands & command->what)
+			list[nr++] = table[i].argp;
+	}
 	argp_err_exit_status = EXIT_USAGE;
 	argv[0] = name;
-	if (argp_parse(&whole, argc, argv, ARGP_IN_ORDER, NULL, input))
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, options))
 		exit(EXIT_USAGE);
 	free(name);
 }

@@ -1,19 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The options that commands have in common, for argp. Wrong ones end this program. */
+/* The options of all commands, and what each takes. Wrong ones end this program. */
 #ifndef __STACKS_OPTIONS_H
 #define __STACKS_OPTIONS_H
 
-#include <argp.h>
 #include <stdbool.h>
 #include <sys/types.h>
 #include <linux/types.h>
 #include "out/output.h"
 #include "session/events.h"
+#include "session/perf_events.h"
+#include "session/probes.h"
 
 #define MAX_PIDS	64
 
+/* Commands, and sets of them by what they do */
+enum {
+	CMD_CHECK	= 1 << 0,
+	CMD_COUNT	= 1 << 1,
+	CMD_DIFF	= 1 << 2,
+	CMD_DUMP	= 1 << 3,
+	CMD_JIT		= 1 << 4,
+	CMD_OFFCPU	= 1 << 5,
+	CMD_PROFILE	= 1 << 6,
+	CMD_RECORD	= 1 << 7,
+	CMD_REPORT	= 1 << 8,
+	CMD_SNOOP	= 1 << 9,
+	CMD_TOP		= 1 << 10,
+	SAMPLES		= CMD_PROFILE | CMD_RECORD | CMD_TOP,
+	PROBES		= CMD_COUNT | CMD_SNOOP,
+	MEASURES	= SAMPLES | PROBES | CMD_OFFCPU,
+	LOOKS_AT_STACKS	= MEASURES | CMD_DUMP,
+	READS_FILES	= CMD_DIFF | CMD_REPORT,
+	PRINTS_MEANWHILE = CMD_SNOOP | CMD_TOP,
+	WRITES_FILES	= (LOOKS_AT_STACKS & ~PRINTS_MEANWHILE) | READS_FILES,
+};
+
 /* What to measure, for how long, and where it goes */
-struct common_options {
+struct options {
+	unsigned int what;	/* the command */
 	double seconds;		/* 0: until the target ends, or a signal comes */
 	unsigned int buffer;	/* size of the ring buffer, in MiB */
 	unsigned int rows;	/* different stacks that can be counted */
@@ -32,31 +56,30 @@ struct common_options {
 	bool user_only;
 	bool all;		/* processes; this is so, too, if there is nothing else */
 	bool verbose;		/* also counters that are 0 */
+	struct sampling sampling;
+	unsigned int interval;	/* seconds; of "record": 0 if there is one file */
+	const char *directory;	/* of "record", for a file each interval */
+	struct probes probes;
+	char *title;		/* NULL: by the processes */
+	bool wakers;		/* who ends waits, too */
+	unsigned int min_us;	/* only waits that take as long */
+	bool no_tables;
+	bool no_names;
+	const char *paths[2];	/* files to read */
+	size_t nr_paths;
 	struct output_options output;
 };
 
-#define OUTPUT_DEFAULTS	{ .nr_stacks = 10 }
-#define COMMON_DEFAULTS	.buffer = 8, .rows = 65536, .output = OUTPUT_DEFAULTS
+struct command {
+	const char *name;
+	unsigned int what;
+	const char *help;
+	const char *args;	/* NULL: there are no arguments but options */
+	const char *doc;
+	int (*run)(struct options *options);	/* Returns an exit code. */
+};
 
-/* The output; its input is a struct output_options. */
-extern const struct argp output_argp;
-/* And -a, -p, -v; the input of these is a struct common_options. */
-extern const struct argp process_argp;
-/* And which of the stacks */
-extern const struct argp stacks_argp;
-/* And all of a measurement, with its COMMAND */
-extern const struct argp common_argp;
-
-#define COMMAND_DOC	"[-- COMMAND [ARG...]]"
-
-/* The argument of an option: a whole number from @low to @high */
-unsigned int options_number(struct argp_state *state, const char *text, unsigned int low,
-			    unsigned int high);
-
-/* The parser of a command without options of its own: its only child has its input. */
-error_t options_pass(int key, char *text, struct argp_state *state);
-
-/* Parses the arguments of a command; @argv[0] is its name. */
-void options_parse(const struct argp *argp, void *input, int argc, char **argv);
+/* @argv[0] is the name of the command. */
+void options_parse(struct options *options, const struct command *command, int argc, char **argv);
 
 #endif /* __STACKS_OPTIONS_H */

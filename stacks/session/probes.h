@@ -38,17 +38,6 @@ struct probes {
 	__u64 nr_missed;	/* entries that could not be probed; known once detached */
 };
 
-#define PROBES_DOC	"PROBE... [-- COMMAND [ARG...]]"
-#define PROBES_HELP \
-	"\v" \
-	"What is probed; FUNC, SYSTEM and NAME may be patterns, with * and ?, but for ur:\n\n" \
-	"  FUNC, kr:FUNC              a function of the kernel, or of a module; its return\n" \
-	"  t:SYSTEM:NAME              a tracepoint, or another event that tracefs lists\n" \
-	"  u:FILE:FUNC, ur:FILE:FUNC  a function of a program or library; its return\n" \
-	"  U:FILE:PROVIDER:NAME       a static probe (USDT) of a program or library\n\n" \
-	"FILE is a path, or a name that is searched as programs and libraries are " \
-	"(u:libc.so.6:malloc); FUNC of a file is mangled for C++ and Rust."
-
 /* false: it is none, or nothing matches; that was said. */
 bool probes_add(struct probes *probes, const char *text);
 /* Has only the programs loaded that are needed. */

@@ -13,31 +13,30 @@
 
 static void set_variables(const struct session *session, struct events_bpf *skel)
 {
-	const struct session_options *options = session->options;
-	const struct common_options *common = &options->common;
+	const struct options *options = session->options;
 
 	skel->rodata->all_tasks = !session->nr_targets;
 	skel->rodata->own_tgid = getpid();
-	skel->rodata->wanted_tid = common->tid;
-	skel->rodata->has_cgroup = common->cgroup;
-	skel->rodata->has_cpus = common->has_cpus;
-	memcpy((void *)skel->rodata->wanted_cpus, common->cpus, sizeof(common->cpus));
-	skel->rodata->has_comm = common->comm;
-	snprintf((char *)skel->rodata->wanted_comm, COMM_SIZE, "%s", common->comm ?: "");
-	skel->rodata->by_process = common->by_process;
-	skel->rodata->by_thread = common->by_thread;
-	skel->rodata->by_cgroup = common->by_cgroup;
-	skel->rodata->wanted_stacks = (common->user_only ? 0 : BPF_STACK_KERNEL) |
-				      (common->kernel_only ? 0 : BPF_STACK_USER);
-	skel->rodata->report_events = options->report_events;
+	skel->rodata->wanted_tid = options->tid;
+	skel->rodata->has_cgroup = options->cgroup;
+	skel->rodata->has_cpus = options->has_cpus;
+	memcpy((void *)skel->rodata->wanted_cpus, options->cpus, sizeof(options->cpus));
+	skel->rodata->has_comm = options->comm;
+	snprintf((char *)skel->rodata->wanted_comm, COMM_SIZE, "%s", options->comm ?: "");
+	skel->rodata->by_process = options->by_process;
+	skel->rodata->by_thread = options->by_thread;
+	skel->rodata->by_cgroup = options->by_cgroup;
+	skel->rodata->wanted_stacks = (options->user_only ? 0 : BPF_STACK_KERNEL) |
+				      (options->kernel_only ? 0 : BPF_STACK_USER);
+	skel->rodata->report_events = options->what == CMD_SNOOP;
 	skel->rodata->with_wakers = options->wakers;
 	skel->rodata->min_ns = options->min_us * 1000ULL;
-	skel->data->enabled = !common->command;
+	skel->data->enabled = !options->command;
 }
 
 static int set_filters(struct session *session)
 {
-	const char *cgroup = session->options->common.cgroup;
+	const char *cgroup = session->options->cgroup;
 	__u32 key = 0, pid;
 	__u8 value = 0;
 	char *path;
@@ -72,7 +71,7 @@ static int set_filters(struct session *session)
 
 int programs_load(struct session *session)
 {
-	const struct session_options *options = session->options;
+	const struct options *options = session->options;
 	struct events_bpf *skel = session->skel = events_bpf__open();
 	int error;
 
@@ -81,17 +80,17 @@ int programs_load(struct session *session)
 		return -errno;
 	}
 	set_variables(session, skel);
-	bpf_map__set_max_entries(skel->maps.records, options->common.buffer << 20);
-	if (!options->report_events)
-		bpf_map__set_max_entries(skel->maps.counts, options->common.rows);
+	bpf_map__set_max_entries(skel->maps.records, options->buffer << 20);
+	if (options->what != CMD_SNOOP)
+		bpf_map__set_max_entries(skel->maps.counts, options->rows);
 	probes_set_autoload(&options->probes, skel);
 	bpf_program__set_autoload(skel->progs.on_fork, session->nr_targets);
-	bpf_program__set_autoload(skel->progs.on_sample, options->sampling);
-	bpf_program__set_autoload(skel->progs.on_switch, options->waits);
-	bpf_program__set_autoload(skel->progs.on_waking, options->waits);
-	bpf_program__set_autoload(skel->progs.on_wakeup, options->waits);
-	bpf_program__set_autoload(skel->progs.end_task, options->waits);
-	bpf_program__set_autoload(skel->progs.dump_task, options->dump);
+	bpf_program__set_autoload(skel->progs.on_sample, options->what & SAMPLES);
+	bpf_program__set_autoload(skel->progs.on_switch, options->what == CMD_OFFCPU);
+	bpf_program__set_autoload(skel->progs.on_waking, options->what == CMD_OFFCPU);
+	bpf_program__set_autoload(skel->progs.on_wakeup, options->what == CMD_OFFCPU);
+	bpf_program__set_autoload(skel->progs.end_task, options->what == CMD_OFFCPU);
+	bpf_program__set_autoload(skel->progs.dump_task, options->what == CMD_DUMP);
 	error = events_bpf__load(skel);
 	if (error)
 		p_err("cannot load the BPF programs: %s%s", strerror(-error),
@@ -102,23 +101,23 @@ int programs_load(struct session *session)
 
 static int attach_events(struct session *session)
 {
-	struct session_options *options = session->options;
+	struct options *options = session->options;
 	struct events_bpf *skel = session->skel;
 	__u64 nr;
 	int error;
 
-	if (options->waits)
+	if (options->what == CMD_OFFCPU)
 		return 0;
-	if (!options->sampling) {
-		error = probes_attach(&options->probes, skel, options->common.nr_pids == 1 ?
-				      options->common.pids[0] : -1, &nr);
+	if (!(options->what & SAMPLES)) {
+		error = probes_attach(&options->probes, skel, options->nr_pids == 1 ?
+				      options->pids[0] : -1, &nr);
 		if (!error)
 			fprintf(stderr, "Probing %llu %s. Ctrl-C ends it.\n", nr,
 				nr == 1 ? "function or tracepoint" : "functions or tracepoints");
 		return error;
 	}
-	error = perf_events_open(&session->samples, skel->progs.on_sample, options->sampling,
-				 options->common.has_cpus ? options->common.cpus : NULL);
+	error = perf_events_open(&session->samples, skel->progs.on_sample, &options->sampling,
+				 options->has_cpus ? options->cpus : NULL);
 	if (error)
 		p_err("cannot sample: %s%s", strerror(-error), error == -ENOENT ?
 		      " (this machine does not count such events: try -e cpu-clock)" :
@@ -216,7 +215,7 @@ void programs_read_stats(struct session *session)
 
 int programs_stop(struct session *session)
 {
-	int error = session->options->waits ? end_waits(session) : 0;
+	int error = session->options->what == CMD_OFFCPU ? end_waits(session) : 0;
 
 	detach(session);
 	return error;

@@ -14,7 +14,7 @@
 struct output *session_output(struct session *session, const struct output_value *values,
 			      size_t nr)
 {
-	struct output *output = output_new(&session->objects, &session->options->common.output,
+	struct output *output = output_new(&session->objects, &session->options->output,
 					   session->title, values, nr);
 
 	output->begin_ns = session->begin_ns;
@@ -84,11 +84,11 @@ static char *cgroup_name(__u64 id)
 static void add_row(struct session *session, struct output *output, const struct count_key *key,
 		    const struct count *count)
 {
-	const struct session_options *options = session->options;
+	const struct options *options = session->options;
 	struct output_stack stack = {
 		.tgid	= key->who.tgid,
 		.pid	= key->who.pid,
-		.values	= { options->waits ? count->ns : count->events, count->events,
+		.values	= { options->what == CMD_OFFCPU ? count->ns : count->events, count->events,
 			    count->delay_ns },
 		.waker_kernel = stacks_find(&session->stacks, key->waker_kernel),
 		.waker_user = stacks_find(&session->stacks, key->waker_user),
@@ -108,8 +108,8 @@ static void add_row(struct session *session, struct output *output, const struct
 		ids.note = i >= 0 ? ids.note : "user stack not known yet";
 		session->nr_unmatched += i >= 0 ? 0 : count->events;
 	}
-	if (!stack.tgid && options->common.nr_pids == 1)
-		stack.tgid = options->common.pids[0];
+	if (!stack.tgid && options->nr_pids == 1)
+		stack.tgid = options->pids[0];
 	session_find_stacks(session, output, &ids, &stack);
 	memcpy(comm, key->who.comm, COMM_SIZE);
 	memcpy(waker, key->waker, COMM_SIZE);
@@ -117,7 +117,7 @@ static void add_row(struct session *session, struct output *output, const struct
 		stack.process = comm;
 	if (*waker)
 		stack.waker = waker;
-	cgroup = options->common.by_cgroup ? cgroup_name(key->who.start) : NULL;
+	cgroup = options->by_cgroup ? cgroup_name(key->who.start) : NULL;
 	stack.process = cgroup ?: stack.process;
 	output_add(output, &stack);
 	free(cgroup);
@@ -178,7 +178,7 @@ static void add_errors(struct session *session, struct output *output)
 				 "any stack", strerror(i));
 		output_loss(output, what, nr);
 		free(what);
-		session->nr_without_stack += i == ENOBUFS || session->options->waits ? 0 : nr;
+		session->nr_without_stack += i == ENOBUFS || session->options->what == CMD_OFFCPU ? 0 : nr;
 	}
 }
 
@@ -252,7 +252,7 @@ static __u64 missed_runs(const struct session *session)
 
 void session_add_counts(struct session *session, struct output *output)
 {
-	output->verbose = session->options->common.verbose;
+	output->verbose = session->options->verbose;
 	output_count(output, "events", session->stats.events);
 	output_count(output, "records", session->stacks.nr_records);
 	output_count(output, "user stacks that came later", session->stats.pending);
@@ -301,8 +301,8 @@ void session_say_end(const struct session *session, const struct output *output)
 		if (!strcmp(options->files[i].path, "-"))
 			continue;
 		fprintf(stderr, "%s: %llu %s%s, %llu lost", options->files[i].path, all,
-			session->options->sampling ? "sample" :
-			session->options->waits ? "wait" : "event", all == 1 ? "" : "s", lost);
+			session->options->what & SAMPLES ? "sample" :
+			session->options->what == CMD_OFFCPU ? "wait" : "event", all == 1 ? "" : "s", lost);
 		if (with_user)
 			fprintf(stderr, "; %.2f %% of user stacks are complete",
 				complete / (with_user / 100.0));
@@ -314,11 +314,11 @@ static const struct output_value waits_values[3] = {
 	{ "blocked", "nanoseconds" }, { "blocks", "count" }, { "delay", "nanoseconds" },
 };
 
-int session_add_up(struct session *session)
+static int add_up(struct session *session)
 {
-	const struct sampling *sampling = session->options->sampling;
-	const struct output_value value = { sampling ? "samples" : "events", "count" };
-	bool waits = session->options->waits;
+	const struct options *options = session->options;
+	const struct output_value value = { options->what & SAMPLES ? "samples" : "events", "count" };
+	bool waits = session->options->what == CMD_OFFCPU;
 	struct output *output;
 	bool good;
 	int error;
@@ -327,7 +327,7 @@ int session_add_up(struct session *session)
 		return EXIT_FAILED;
 	output = session_output(session, waits ? waits_values : &value,
 				waits ? ARRAY_SIZE(waits_values) : 1);
-	output->period = sampling ? sampling_ns(sampling) : 0;
+	output->period = options->what & SAMPLES ? sampling_ns(&options->sampling) : 0;
 	if (output->period)
 		output->period_type = (struct output_value){ "cpu", "nanoseconds" };
 	error = session_read(session, output, 0);
@@ -335,21 +335,20 @@ int session_add_up(struct session *session)
 		p_err("cannot read all counts: %s", strerror(-error));
 	session_add_counts(session, output);
 	session_check_sum(session, output, true);
-	good = output_write(output, &session->options->common.output);
+	good = output_write(output, &session->options->output);
 	if (good)
 		session_say_end(session, output);
 	output_free(output);
 	return session_exit_code(session, good && !error);
 }
 
-int session_count(struct session_options *options, const struct argp *argp, void *input, int argc,
-		  char **argv)
+int session_count(struct options *options)
 {
 	struct session session;
-	int code = session_open(&session, options, NULL, argp, input, argc, argv);
+	int code = session_open(&session, options, NULL);
 
 	if (code < 0) {
-		code = session_add_up(&session);
+		code = add_up(&session);
 		session_close(&session);
 	}
 	return code;

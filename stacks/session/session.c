@@ -41,21 +41,21 @@ static int print_libbpf(enum libbpf_print_level level, const char *format, va_li
 
 static bool open_targets(struct session *session)
 {
-	const struct common_options *common = &session->options->common;
-	size_t i, nr = common->command ? 1 : common->nr_pids;
+	const struct options *options = session->options;
+	size_t i, nr = options->command ? 1 : options->nr_pids;
 	bool good = true;
 
 	session->targets = xcalloc(nr, sizeof(*session->targets));
-	if (session->options->title)
-		session->title = xstrdup(session->options->title);
+	if (options->title)
+		session->title = xstrdup(options->title);
 	else if (!nr)
-		session->title = xstrdup(common->cgroup ?: common->comm ?: "all processes");
+		session->title = xstrdup(options->cgroup ?: options->comm ?: "all processes");
 	else if (nr > 1)
 		session->title = xasprintf("%zu processes", nr);
 	else
-		session->title = target_title(common->command, common->pids[0]);
+		session->title = target_title(options->command, options->pids[0]);
 	for (i = 0; i < nr && good; i++) {
-		good = target_open(&session->targets[i], common->command, common->pids[i]);
+		good = target_open(&session->targets[i], options->command, options->pids[i]);
 		session->nr_targets++;
 	}
 	return good;
@@ -138,7 +138,7 @@ void session_init_stacks(struct session *session)
 /* Signals that end a measurement wait; others do what they always do. */
 static int prepare(struct session *session)
 {
-	struct output_options *output = &session->options->common.output;
+	struct output_options *output = &session->options->output;
 
 	libbpf_set_print(print_libbpf);
 	target_block_signals();
@@ -167,43 +167,9 @@ static int prepare(struct session *session)
 	return EXIT_FAILED;
 }
 
-static error_t parse_probes(int key, char *text, struct argp_state *state)
+int session_open(struct session *session, struct options *options, const struct session_ops *ops)
 {
-	struct session_options *options = state->input;
-	char *title = options->title;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &options->common;
-		return 0;
-	case ARGP_KEY_ARG:
-		/* A command */
-		if (state->quoted)
-			return ARGP_ERR_UNKNOWN;
-		if (!probes_add(&options->probes, text))
-			return EINVAL;
-		options->title = title ? xasprintf("%s %s", title, text) : xstrdup(text);
-		free(title);
-		return 0;
-	case ARGP_KEY_END:
-		if (!options->probes.nr)
-			argp_error(state, "give a function or a tracepoint");
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
-
-static const struct argp_child probes_children[] = { { &common_argp }, {} };
-
-const struct argp probes_argp = { .parser = parse_probes, .children = probes_children };
-
-int session_open(struct session *session, struct session_options *options,
-		 const struct session_ops *ops, const struct argp *argp, void *input, int argc,
-		 char **argv)
-{
-	struct output_options *output = &options->common.output;
-	const char *name = argv[0];
-	int code = -1;
+	int code;
 
 	*session = (struct session){ .options = options };
 	if (ops)
@@ -211,19 +177,12 @@ int session_open(struct session *session, struct session_options *options,
 	session->ops.completion = session->ops.completion ?: keep_completion;
 	objects_init(&session->objects);
 	stacks_init(&session->stacks, &session->objects);
-	options_parse(argp, input, argc, argv);
-	if (ops && (output->nr_files || output->format)) {
-		p_err("%s prints while it measures, to standard output: use profile or count for files",
-		      name);
-		code = EXIT_USAGE;
-	}
 	/* What is printed now can not wait for downloads, nor for debug information. */
 	if (ops) {
 		unsetenv("DEBUGINFOD_URLS");
-		output->no_inline = true;
+		options->output.no_inline = true;
 	}
-	if (code < 0)
-		code = prepare(session);
+	code = prepare(session);
 	if (code >= 0)
 		session_close(session);
 	return code;
@@ -249,7 +208,7 @@ void session_close(struct session *session)
 	events_bpf__destroy(session->skel);
 	probes_free(&session->options->probes);
 	free(session->options->title);
-	output_close(&session->options->common.output);
+	output_close(&session->options->output);
 }
 
 /*
@@ -305,7 +264,7 @@ static bool have_exited(struct session *session)
 /* Milliseconds until the time is over, POLL_MS at most; 0: it is over */
 static int time_left(const struct session *session)
 {
-	double seconds = session->options->common.seconds;
+	double seconds = session->options->seconds;
 	__u64 now = now_ns(), end = session->begin + seconds * 1e9;
 
 	if (!seconds)
@@ -361,24 +320,24 @@ static int check_not_over(struct session *session)
 /* Nothing, if the end of a command ends it. Of probes, their number was told. */
 static void say_begin(const struct session *session)
 {
-	const struct sampling *sampling = session->options->sampling;
+	const struct options *options = session->options;
 
-	if (session->options->common.command)
+	if (options->command)
 		return;
-	if (session->options->waits)
+	if (options->what == CMD_OFFCPU)
 		fprintf(stderr, "Measuring waits of %s. Ctrl-C ends it.\n", session->title);
-	else if (sampling && sampling->period)
+	else if (options->what & SAMPLES && options->sampling.period)
 		fprintf(stderr, "Sampling %s, every %u events. Ctrl-C ends it.\n",
-			session->title, sampling->period);
-	else if (sampling)
+			session->title, options->sampling.period);
+	else if (options->what & SAMPLES)
 		fprintf(stderr, "Sampling %s at %u Hz. Ctrl-C ends it.\n", session->title,
-			sampling->frequency);
+			options->sampling.frequency);
 }
 
 /* Once events are there */
 static int let_go(struct session *session)
 {
-	char **command = session->options->common.command;
+	char **command = session->options->command;
 	int error;
 
 	session->begin_ns = time(NULL) * 1000 * NS_PER_MS;
@@ -405,7 +364,7 @@ int session_run(struct session *session)
 		drain(session);
 		end_error = programs_end(session) ?: end_error;
 		/* Stacks of waits that have just ended */
-		if (session->options->waits)
+		if (session->options->what == CMD_OFFCPU)
 			drain(session);
 		error = error ?: end_error;
 	}

@@ -9,22 +9,8 @@
 #include <stdbool.h>
 #include "session/events.h"
 #include "session/options.h"
-#include "session/perf_events.h"
-#include "session/probes.h"
 #include "session/target.h"
 #include "sym/stacks.h"
-
-struct session_options {
-	struct common_options common;
-	struct probes probes;
-	char *title;				/* NULL: by the processes */
-	const struct sampling *sampling;	/* NULL: @probes are traced */
-	bool report_events;			/* else, they are counted */
-	bool waits;				/* instead of @probes */
-	bool dump;				/* instead of @probes: what threads do now */
-	bool wakers;				/* and who ends them */
-	unsigned int min_us;			/* only waits that take as long */
-};
 
 struct session;
 
@@ -42,7 +28,7 @@ struct session_ops {
 };
 
 struct session {
-	struct session_options *options;
+	struct options *options;
 	struct session_ops ops;
 	char *title;			/* of the measurement */
 	struct target *targets;
@@ -78,18 +64,13 @@ struct session {
 	__u64 nr_known;			/* to be lost, up to the last check */
 };
 
-/* Options of probes, a struct session_options, behind the operands PROBE... */
-extern const struct argp probes_argp;
-
 /*
- * Parses the arguments of a command by @argp, into @input; starts the command to be measured, which waits, or finds the
- * processes; creates the files of the output; loads the BPF programs. SIGINT and SIGTERM wait from
- * now on, and end the measurement. @ops: of a command that prints while it measures, or NULL.
+ * Starts the command to be measured, which waits, or finds the processes; creates the files of the
+ * output; loads the BPF programs. SIGINT and SIGTERM wait from now on, and end the measurement.
+ * @ops: of a command that prints while it measures, or NULL.
  * Return: an exit code, then @session is closed; or -1 to go on
  */
-int session_open(struct session *session, struct session_options *options,
-		 const struct session_ops *ops, const struct argp *argp, void *input, int argc,
-		 char **argv);
+int session_open(struct session *session, struct options *options, const struct session_ops *ops);
 void session_close(struct session *session);
 
 /* In another namespace, BPF programs see other ids of processes. */
@@ -107,12 +88,8 @@ int session_run(struct session *session);
  */
 int session_take_records(struct session *session, __u64 until);
 
-/* Measures, adds up, and writes it. Returns an exit code. */
-int session_add_up(struct session *session);
-
-/* A command: parses its arguments, measures, adds up, and writes it. Returns an exit code. */
-int session_count(struct session_options *options, const struct argp *argp, void *input, int argc,
-		  char **argv);
+/* A command: measures, adds up, and writes it. Returns an exit code. */
+int session_count(struct options *options);
 
 /* Sets up the output, but for rows and values of its own. */
 struct output *session_output(struct session *session, const struct output_value *values,
