@@ -53,12 +53,12 @@ static bool arrive(struct flow *flow, __u32 at, const struct jit_state *state)
 }
 
 /* An instruction cannot reach into an entry: it was overwritten, or this is data. */
-static bool visit(struct flow *flow, __u32 at, struct insn *insn)
+static bool visit(struct flow *flow, __u32 at, struct instruction *insn)
 {
 	const struct jit_text *text = flow->text;
 	unsigned int i;
 
-	insn_decode(text->code + at, text->size - at, insn);
+	instruction_decode(text->code + at, text->size - at, insn);
 	if (insn->kind == INSN_UNKNOWN && text->is_method && !flow->sweeps)
 		flow->failed = true;
 	if (!flow->visits--)
@@ -77,7 +77,7 @@ static bool visit(struct flow *flow, __u32 at, struct insn *insn)
 	return insn->kind != INSN_UNKNOWN && !flow->failed;
 }
 
-static bool ends(const struct insn *insn)
+static bool ends(const struct instruction *insn)
 {
 	return insn->kind == INSN_RET || insn->kind == INSN_TRAP || insn->kind == INSN_JUMP ||
 	       insn->kind == INSN_JUMP_AWAY;
@@ -87,7 +87,7 @@ static void follow(struct flow *flow, __u32 at)
 {
 	__u32 size = flow->text->size;
 	struct jit_state state;
-	struct insn insn;
+	struct instruction insn;
 	__s64 to;
 
 	while (at < size && !flow->states[at].visited) {
@@ -112,7 +112,7 @@ static __u32 padding_size(const struct flow *flow, __u32 at)
 {
 	const __u8 *code = flow->text->code + at;
 	__u32 left = flow->text->size - at, i = 0;
-	struct insn insn;
+	struct instruction insn;
 
 	if (!*code || *code == 0x90 || *code == 0xf4 || *code == 0xcc)
 		return 1;
@@ -120,7 +120,7 @@ static __u32 padding_size(const struct flow *flow, __u32 at)
 		i++;
 	if (i + 1 >= left || !(code[i] == 0x90 || (code[i] == 0x0f && code[i + 1] == 0x1f)))
 		return 0;
-	insn_decode(code, left, &insn);
+	instruction_decode(code, left, &insn);
 	return min((__u32)insn.size, left);
 }
 

@@ -79,10 +79,10 @@ struct jit_text {
 	bool aligns;		/* the frame's end is a multiple of 16 */
 };
 
-struct insn;
+struct instruction;
 
 /* Executes an instruction */
-void jit_step(const struct jit_text *text, struct jit_state *state, const struct insn *insn);
+void jit_step(const struct jit_text *text, struct jit_state *state, const struct instruction *insn);
 /* A second way leads here: keep the knowledge that both share. Return: is it less than before? */
 bool jit_weaken(struct jit_state *state, const struct jit_state *other);
 struct jit_rule jit_rule_of(const struct jit_state *state);

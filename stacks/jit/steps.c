@@ -117,7 +117,7 @@ static void step_leave(struct jit_state *state)
 
 /* A frame that has its return address in a register has no other words. */
 static void step_copy(const struct jit_text *text, struct jit_state *state,
-		      const struct insn *insn)
+		      const struct instruction *insn)
 {
 	bool has_r13 = text->is_adapter && insn->reg == REG_R13;
 
@@ -142,7 +142,7 @@ static void step_copy(const struct jit_text *text, struct jit_state *state,
 }
 
 /* Functions that align SP keep it in their frame. */
-static void step_store(struct jit_state *state, const struct insn *insn)
+static void step_store(struct jit_state *state, const struct instruction *insn)
 {
 	if (insn->reg == REG_FP && !state->fp_saved && is_known(state) &&
 	    insn->value == state->depth - 16)
@@ -152,7 +152,7 @@ static void step_store(struct jit_state *state, const struct insn *insn)
 }
 
 static void step_load(const struct jit_text *text, struct jit_state *state,
-		      const struct insn *insn)
+		      const struct instruction *insn)
 {
 	if (text->is_adapter && insn->reg == REG_AX && !insn->value && is_known(state) &&
 	    state->depth == 8) {
@@ -170,7 +170,7 @@ static void step_load(const struct jit_text *text, struct jit_state *state,
 	}
 }
 
-void jit_step(const struct jit_text *text, struct jit_state *state, const struct insn *insn)
+void jit_step(const struct jit_text *text, struct jit_state *state, const struct instruction *insn)
 {
 	bool was_pushed = state->fp_pushed;
 

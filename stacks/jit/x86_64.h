@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Instructions of x86-64: how long they are, and how they move the stack and the frame pointer */
+/*
+ * Instructions of x86-64, as the decoder of the kernel has them: how they move the stack and the
+ * frame pointer
+ */
 #ifndef __STACKS_X86_64_H
 #define __STACKS_X86_64_H
 
@@ -40,13 +43,13 @@ enum insn_kind {
 	INSN_CALL,
 };
 
-struct insn {
+struct instruction {
 	enum insn_kind kind;
 	__u8 size;
 	__u8 reg;
 	__s64 value;
 };
 
-void insn_decode(const __u8 *code, size_t size, struct insn *insn);
+void instruction_decode(const __u8 *code, size_t size, struct instruction *insn);
 
 #endif /* __STACKS_X86_64_H */
