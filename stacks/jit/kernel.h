@@ -16,6 +16,8 @@ struct jit_kernel {
 	bool has_tables;	/* else, only events */
 	void (*on_load)(void *arg, __u32 pid, __u64 address);
 	void (*on_start)(void *arg, __u32 pid);
+	/* NULL, or gets the tables of pieces instead of the kernel */
+	void (*on_table)(void *arg, __u64 piece, const struct eh_frame *table);
 	void *arg;
 };
 
@@ -29,8 +31,16 @@ struct jit_probes {
 int jit_kernel_open(struct jit_kernel *kernel, bool tables);
 void jit_kernel_close(struct jit_kernel *kernel);
 
-/* Gives tables to the kernel; without ->has_tables, does nothing. */
-struct jit_supply jit_kernel_supply(struct jit_kernel *kernel);
+/* Without ->has_tables, the next three do nothing. Makes a range known. Return: 0 or a negative errno */
+int jit_kernel_add(const struct jit_process *process, unsigned int range);
+/*
+ * Sets the table of a piece, or only @generation if @table is NULL. Return: 0, -EAGAIN if
+ * the code must be read again, or another negative errno
+ */
+int jit_kernel_set(const struct jit_process *process, unsigned int range, __u64 piece,
+		   const struct eh_frame *table, __u64 *generation);
+/* Forgets all ranges */
+void jit_kernel_remove(const struct jit_process *process);
 
 /* Probes where methods come and go. Without them, scans find out later. */
 void jit_kernel_attach(struct jit_kernel *kernel, const struct jit_process *process,

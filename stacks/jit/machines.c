@@ -191,7 +191,7 @@ static void try_to_open(struct machines *all, struct machine *machine)
 	if (vm)
 		why = hotspot_read_heaps(vm);
 	if (vm && !why) {
-		machine->process = jit_process_open(vm, &all->supply, &why);
+		machine->process = jit_process_open(vm, &all->kernel, &why);
 		machine->vm = NULL;
 	}
 	if (machine->process) {
@@ -333,7 +333,6 @@ int machines_open(struct machines *all, bool tables)
 	all->kernel.on_load = on_load;
 	all->kernel.on_start = on_start;
 	all->kernel.arg = all;
-	all->supply = jit_kernel_supply(&all->kernel);
 	error = jit_kernel_open(&all->kernel, tables);
 	if (!error)
 		add_all(all);

@@ -17,7 +17,6 @@ struct machine;
 
 struct machines {
 	struct jit_kernel kernel;
-	struct jit_supply supply;
 	const pid_t *pids;	/* only these */
 	size_t nr_pids;
 	bool has_names;		/* write them to files */

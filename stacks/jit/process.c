@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "jit/kernel.h"
 #include "jit/memory.h"
-#include "jit/process.h"
 #include "util/strings.h"
 #include "util/util.h"
 
@@ -34,7 +34,6 @@ static void read_comm(struct jit_process *process)
 static int open_range(struct jit_process *process, unsigned int i)
 {
 	const struct hotspot_heap *heap = &process->vm->heaps[i];
-	const struct jit_supply *supply = process->supply;
 	struct jit_range *range = &process->ranges[i];
 	int error;
 	size_t k;
@@ -43,15 +42,14 @@ static int open_range(struct jit_process *process, unsigned int i)
 	range->size = heap->end - heap->start;
 	range->nr_pieces = (range->size + JIT_PIECE - 1) / JIT_PIECE;
 	range->pieces = xcalloc(range->nr_pieces, sizeof(*range->pieces));
-	error = supply->add(supply->arg, process, i);
+	error = jit_kernel_add(process, i);
 	for (k = 0; k < range->nr_pieces && !error; k++)
-		error = supply->set(supply->arg, process, i, range->start + k * JIT_PIECE, NULL,
-				    &range->pieces[k].generation);
+		error = jit_kernel_set(process, i, range->start + k * JIT_PIECE, NULL,
+				       &range->pieces[k].generation);
 	return error;
 }
 
-struct jit_process *jit_process_open(struct hotspot *vm, const struct jit_supply *supply,
-				     const char **why)
+struct jit_process *jit_process_open(struct hotspot *vm, struct jit_kernel *kernel, const char **why)
 {
 	struct jit_process *process = xcalloc(1, sizeof(*process));
 	unsigned int i;
@@ -59,7 +57,7 @@ struct jit_process *jit_process_open(struct hotspot *vm, const struct jit_supply
 
 	process->pid = vm->pid;
 	process->vm = vm;
-	process->supply = supply;
+	process->kernel = kernel;
 	read_comm(process);
 	for (i = 0; i < vm->nr_heaps && !error; i++)
 		error = open_range(process, i);
@@ -80,7 +78,7 @@ void jit_process_close(struct jit_process *process)
 {
 	size_t i;
 
-	process->supply->remove(process->supply->arg, process);
+	jit_kernel_remove(process);
 	for (i = 0; i < process->nr; i++)
 		free_code(process->slots[i].code);
 	for (i = 0; i < HOTSPOT_MAX_HEAPS; i++)
@@ -337,7 +335,6 @@ static void make_table(struct jit_process *process, const struct jit_range *rang
  */
 static int supply_piece(struct jit_process *process, unsigned int r, struct jit_piece *piece)
 {
-	const struct jit_supply *supply = process->supply;
 	struct jit_range *range = &process->ranges[r];
 	__u64 start = range->start + (piece - range->pieces) * JIT_PIECE;
 	int error, i;
@@ -345,12 +342,11 @@ static int supply_piece(struct jit_process *process, unsigned int r, struct jit_
 	for (i = 0; i < TRIES; i++) {
 		piece->dirty = false;
 		make_table(process, range, start);
-		error = supply->set(supply->arg, process, r, start, &process->table,
-				    &piece->generation);
+		error = jit_kernel_set(process, r, start, &process->table, &piece->generation);
 		if (error != -EAGAIN)
 			break;
 		process->nr_again++;
-		error = supply->set(supply->arg, process, r, start, NULL, &piece->generation);
+		error = jit_kernel_set(process, r, start, NULL, &piece->generation);
 		if (error)
 			break;
 		read_piece(process, start);

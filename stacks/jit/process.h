@@ -13,7 +13,7 @@
 /* Tables are of pieces of so many bytes of a range, counted from its start. */
 #define JIT_PIECE	65536ULL
 
-struct jit_process;
+struct jit_kernel;
 
 struct jit_code {
 	struct hotspot_blob blob;
@@ -44,26 +44,11 @@ struct jit_range {
 	size_t nr_pieces;
 };
 
-/* Takes tables. */
-struct jit_supply {
-	/* Makes a range known. Return: 0 or a negative errno */
-	int (*add)(void *arg, const struct jit_process *process, unsigned int range);
-	/*
-	 * Sets the table of a piece, or only @generation if @table is NULL. Return: 0, -EAGAIN if
-	 * the code must be read again, or another negative errno
-	 */
-	int (*set)(void *arg, const struct jit_process *process, unsigned int range, __u64 piece,
-		   const struct eh_frame *table, __u64 *generation);
-	/* Forgets all ranges */
-	void (*remove)(void *arg, const struct jit_process *process);
-	void *arg;
-};
-
 struct jit_process {
 	__u32 pid;
 	char comm[17];
 	struct hotspot *vm;
-	const struct jit_supply *supply;
+	struct jit_kernel *kernel;	/* which gets the tables */
 	struct map_file *names;	/* NULL: they are not wanted, or cannot be written */
 	struct jit_slot *slots;
 	size_t nr;
@@ -82,8 +67,7 @@ struct jit_process {
 };
 
 /* Takes @vm, which has heaps. NULL: @why its ranges are not made known; @vm is closed. */
-struct jit_process *jit_process_open(struct hotspot *vm, const struct jit_supply *supply,
-				     const char **why);
+struct jit_process *jit_process_open(struct hotspot *vm, struct jit_kernel *kernel, const char **why);
 void jit_process_close(struct jit_process *process);
 
 /* These return false when the process is gone, or was given up; ->why tells. */

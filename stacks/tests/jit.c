@@ -4,11 +4,10 @@
  * walks their stacks: through generated code by the bytes that "stacks jit" would give the kernel,
  * read by libdw, through files by libdwfl. The kernel needs no support. Prints KTAP.
  *
- *   jit [-n STOPS] [-g MS] [-p MS | -e] [-o DIR] [-v] PID
+ *   jit [-n STOPS] [-g MS] [-e] [-v] PID
  *
- * -g: between two stops; -p: tables are up to so old; -e: tables follow events, as the command's
- * do; otherwise tables are made after each stop; -o: write the tables as ELF files; -v: print
- * stacks that are not complete
+ * -g: between two stops; -e: tables follow events, as the command's do; otherwise tables are made
+ * after each stop; -v: print stacks that are not complete
  */
 #include <dirent.h>
 #include <dwarf.h>
@@ -41,7 +40,6 @@ enum { FP = 6, SP = 7, IP = 16 };
 struct image {
 	__u64 start;
 	unsigned char *bytes;
-	size_t size;
 	Elf *elf;
 	Dwarf_CFI *cfi;
 };
@@ -58,7 +56,6 @@ struct reason {
 
 struct test {
 	struct jit_process *process;
-	struct jit_supply supply;
 	struct image *images;
 	size_t nr_images;
 	Dwfl *dwfl;
@@ -78,7 +75,6 @@ struct test {
 	unsigned int depth;
 	unsigned int nr_stops;
 	unsigned int gap_ms;
-	unsigned int poll_ms;
 	__u64 begin;
 	__u64 scan_ns;
 	struct jit_kernel kernel;
@@ -101,29 +97,21 @@ static void free_image(struct image *image)
 }
 
 /* A file with one section */
-static void make_image(struct image *image, __u64 piece, const struct eh_frame *table)
+static void make_image(struct image *image, const struct eh_frame *table)
 {
 	static const char names[] = "\0.eh_frame\0.shstrtab";
-	size_t data = sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr), text = data + table->size;
-	size_t sections = (text + sizeof(names) + 7) & -8;
+	size_t data = sizeof(Elf64_Ehdr), text = data + table->size;
+	size_t sections = (text + sizeof(names) + 7) & -8, size = sections + 3 * sizeof(Elf64_Shdr);
 	Elf64_Ehdr *ehdr;
-	Elf64_Phdr *phdr;
 	Elf64_Shdr *shdr;
 
-	image->bytes = xcalloc(1, sections + 3 * sizeof(*shdr));
+	image->bytes = xcalloc(1, size);
 	ehdr = (void *)image->bytes;
 	*ehdr = (Elf64_Ehdr){
 		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
 		.e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
-		.e_phoff = sizeof(*ehdr), .e_phentsize = sizeof(*phdr), .e_phnum = 1,
 		.e_shoff = sections, .e_ehsize = sizeof(*ehdr), .e_shentsize = sizeof(*shdr),
 		.e_shnum = 3, .e_shstrndx = 2,
-	};
-	phdr = (void *)(ehdr + 1);
-	*phdr = (Elf64_Phdr){
-		.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = piece, .p_align = 1,
-		.p_offset = sections + 3 * sizeof(*shdr),
-		.p_filesz = JIT_PIECE, .p_memsz = JIT_PIECE,
 	};
 	memcpy(image->bytes + data, table->bytes, table->size);
 	memcpy(image->bytes + text, names, sizeof(names));
@@ -137,38 +125,24 @@ static void make_image(struct image *image, __u64 piece, const struct eh_frame *
 		.sh_name = 11, .sh_type = SHT_STRTAB, .sh_offset = text, .sh_size = sizeof(names),
 		.sh_addralign = 1,
 	};
-	image->size = sections + 3 * sizeof(*shdr);
-	image->elf = elf_memory((char *)image->bytes, image->size);
+	image->elf = elf_memory((char *)image->bytes, size);
 	image->cfi = dwarf_getcfi_elf(image->elf);
 	if (!image->cfi)
 		p_err("libdw does not read a table: %s", dwarf_errmsg(-1));
 }
 
-static int add_range(void *arg, const struct jit_process *process, unsigned int range)
-{
-	return 0;
-}
-
-static int set_table(void *arg, const struct jit_process *process, unsigned int range, __u64 piece,
-		     const struct eh_frame *table, __u64 *generation)
+static void set_table(void *arg, __u64 piece, const struct eh_frame *table)
 {
 	struct test *test = arg;
 	struct image *image;
 	size_t i;
 
-	if (!table)
-		return 0;
 	for (i = 0; i < test->nr_images && test->images[i].start != piece; i++)
 		;
 	image = i < test->nr_images ? &test->images[i] : xpush(test->images, test->nr_images);
 	free_image(image);
-	make_image(image, piece, table);
+	make_image(image, table);
 	image->start = piece;
-	return 0;
-}
-
-static void remove_tables(void *arg, const struct jit_process *process)
-{
 }
 
 static bool read_word(struct test *test, __u64 address, __u64 *value)
@@ -356,42 +330,35 @@ static const struct jit_code *find_code(struct test *test, __u64 address)
 	return jit_process_find(test->process, address);
 }
 
-static bool in_heap(struct test *test, __u64 address)
+/* Of a code heap that has @address */
+static const struct jit_range *heap_of(struct test *test, __u64 address)
 {
 	const struct jit_range *range;
 
 	for (range = test->process->ranges; range->nr_pieces; range++) {
 		if (address - range->start < range->size)
-			return true;
-	}
-	return false;
-}
-
-static Dwarf_CFI *find_table(struct test *test, __u64 address)
-{
-	const struct jit_range *range;
-	size_t i;
-
-	for (range = test->process->ranges; range->nr_pieces; range++) {
-		if (address - range->start >= range->size)
-			continue;
-		address -= (address - range->start) % JIT_PIECE;
-		for (i = 0; i < test->nr_images; i++) {
-			if (test->images[i].start == address)
-				return test->images[i].cfi;
-		}
+			return range;
 	}
 	return NULL;
 }
 
-static char *find_elf_name;
+static Dwarf_CFI *find_table(struct test *test, __u64 address)
+{
+	size_t i;
+
+	address -= (address - heap_of(test, address)->start) % JIT_PIECE;
+	for (i = 0; i < test->nr_images; i++) {
+		if (test->images[i].start == address)
+			return test->images[i].cfi;
+	}
+	return NULL;
+}
 
 static void read_modules(struct test *test)
 {
 	static const Dwfl_Callbacks callbacks = {
 		.find_elf = dwfl_linux_proc_find_elf,
 		.find_debuginfo = dwfl_standard_find_debuginfo,
-		.debuginfo_path = &find_elf_name,
 	};
 
 	if (!test->dwfl)
@@ -433,7 +400,7 @@ static const char *name_of(struct test *test, __u64 ip)
 		if (name)
 			name = strrchr(name, '/') ?: name;
 		else
-			name = in_heap(test, ip) ? "no blob" : "no mapping";
+			name = heap_of(test, ip) ? "no blob" : "no mapping";
 		return name;
 	}
 	for (i = 0; i < vm->nr_codelets; i++) {
@@ -474,7 +441,7 @@ static bool walk(struct test *test, struct frame frame)
 		ip = frame.regs[IP] - !exact;
 		test->trace[test->depth] = frame;
 		test->nr_frames++;
-		generated = in_heap(test, ip);
+		generated = heap_of(test, ip);
 		module = generated ? NULL : dwfl_addrmodule(test->dwfl, ip);
 		if (!generated && !module) {
 			test->bogus = true;
@@ -661,23 +628,6 @@ static void print_code(struct test *test)
 	printf("\n");
 }
 
-/* For other readers of tables, which want code, too */
-static void write_images(const struct test *test, const char *dir)
-{
-	char path[256];
-	FILE *file;
-	size_t i;
-
-	for (i = 0; i < test->nr_images; i++) {
-		snprintf(path, sizeof(path), "%s/%llx", dir, test->images[i].start);
-		file = fopen(path, "we");
-		if (!file || fwrite(test->images[i].bytes, test->images[i].size, 1, file) != 1 ||
-		    fflush(file) ||
-		    ftruncate(fileno(file), test->images[i].size + JIT_PIECE) || fclose(file))
-			p_err("cannot write %s", path);
-	}
-}
-
 static int compare_reasons(const void *left, const void *right)
 {
 	const struct reason *a = left, *b = right;
@@ -703,8 +653,6 @@ static void on_load(void *arg, __u32 pid, __u64 address)
 
 static bool open_events(struct test *test)
 {
-	test->kernel.on_load = on_load;
-	test->kernel.arg = test;
 	if (jit_kernel_open(&test->kernel, false))
 		return false;
 	jit_kernel_attach(&test->kernel, test->process, &test->probes);
@@ -755,7 +703,7 @@ static void take_sample(struct test *test, const struct frame *frame, struct cou
 	counts->first_complete += is_first && good;
 	counts->bogus += test->bogus;
 	counts->falsely += test->falsely;
-	counts->leaf += in_heap(test, frame->regs[IP]);
+	counts->leaf += !!heap_of(test, frame->regs[IP]);
 	if (good)
 		return;
 	count_reason(test);
@@ -765,7 +713,6 @@ static void take_sample(struct test *test, const struct frame *frame, struct cou
 	}
 }
 
-/* Between two stops, tables are brought up to date as it was asked for. */
 static void wait_for_next(struct test *test)
 {
 	__u64 until = now_ns() + NS_PER_MS + random() % (2 * test->gap_ms * NS_PER_MS);
@@ -773,10 +720,6 @@ static void wait_for_next(struct test *test)
 	if (test->by_events)
 		return wait_for_events(test, until);
 	usleep((until - now_ns()) / 1000);
-	if (test->poll_ms && now_ns() - test->updated > test->poll_ms * NS_PER_MS) {
-		test->updated = now_ns();
-		update(test);
-	}
 }
 
 static void sample(struct test *test, struct counts *counts)
@@ -791,7 +734,7 @@ static void sample(struct test *test, struct counts *counts)
 			return;
 		if (!tid || !stop(test, tid, &frame))
 			continue;
-		if (!test->poll_ms && !test->by_events && !update(test))
+		if (!test->by_events && !update(test))
 			return;
 		if (now_ns() - test->dwfl_read > 1000 * NS_PER_MS)
 			read_modules(test);
@@ -841,14 +784,12 @@ static bool open_process(struct test *test, __u32 pid)
 
 	elf_version(EV_CURRENT);
 	test->stack = xcalloc(1, MAX_STACK + PAGE);
-	test->supply = (struct jit_supply){
-		.add = add_range, .set = set_table, .remove = remove_tables, .arg = test,
-	};
+	test->kernel = (struct jit_kernel){ .on_table = set_table, .on_load = on_load, .arg = test };
 	for (tries = 0; tries < 100 && !test->process; tries++) {
 		vm = vm ?: hotspot_open(pid, &why);
 		why = vm ? hotspot_read_heaps(vm) : why;
 		if (vm && !why)
-			test->process = jit_process_open(vm, &test->supply, &why);
+			test->process = jit_process_open(vm, &test->kernel, &why);
 		usleep(20000);
 	}
 	if (!test->process) {
@@ -871,19 +812,14 @@ int main(int argc, char **argv)
 {
 	static struct test test = { .nr_stops = 500, .gap_ms = 10 };
 	struct counts counts = {};
-	const char *dir = NULL;
 	bool good;
 	int option;
 
-	while ((option = getopt(argc, argv, "n:g:p:o:ev")) != -1) {
+	while ((option = getopt(argc, argv, "n:g:ev")) != -1) {
 		if (option == 'n')
 			test.nr_stops = atoi(optarg);
 		else if (option == 'g')
 			test.gap_ms = atoi(optarg);
-		else if (option == 'p')
-			test.poll_ms = atoi(optarg);
-		else if (option == 'o')
-			dir = optarg;
 		else if (option == 'e')
 			test.by_events = true;
 		else if (option == 'v')
@@ -901,8 +837,6 @@ int main(int argc, char **argv)
 		good = counts.stops && counts.complete >= 0.98 * counts.stops &&
 		       counts.bogus <= 0.002 * counts.stops;
 	}
-	if (dir)
-		write_images(&test, dir);
 	printf("%sok 1 - stacks are complete\n", good ? "" : "not ");
 	return !good;
 }

@@ -9,6 +9,8 @@
 #include "jit.skel.h"
 #include "util/util.h"
 
+#define UNLOAD	"_ZN7nmethod27post_compiled_method_unloadEv"
+
 static int on_record(void *arg, void *data, size_t size)
 {
 	struct jit_kernel *kernel = arg;
@@ -80,10 +82,10 @@ static int run(const struct bpf_program *program, struct jit_request *request)
 	return bpf_prog_test_run_opts(bpf_program__fd(program), &opts) ?: request->error;
 }
 
-static int add_range(void *arg, const struct jit_process *process, unsigned int i)
+int jit_kernel_add(const struct jit_process *process, unsigned int i)
 {
 	const struct jit_range *range = &process->ranges[i];
-	struct jit_kernel *kernel = arg;
+	struct jit_kernel *kernel = process->kernel;
 	struct jit_request request = {
 		.key = { process->pid, i }, .start = range->start, .size = range->size,
 	};
@@ -96,11 +98,11 @@ static int add_range(void *arg, const struct jit_process *process, unsigned int 
 	       run(kernel->skel->progs.add_range, &request);
 }
 
-static int set_rows(void *arg, const struct jit_process *process, unsigned int i, __u64 piece,
-		    const struct eh_frame *table, __u64 *generation)
+int jit_kernel_set(const struct jit_process *process, unsigned int i, __u64 piece,
+		   const struct eh_frame *table, __u64 *generation)
 {
 	const struct jit_range *range = &process->ranges[i];
-	struct jit_kernel *kernel = arg;
+	struct jit_kernel *kernel = process->kernel;
 	struct jit_request request = {
 		.key = { process->pid, i },
 		.rows = {
@@ -111,6 +113,8 @@ static int set_rows(void *arg, const struct jit_process *process, unsigned int i
 	};
 	int error;
 
+	if (table && kernel->on_table)
+		kernel->on_table(kernel->arg, piece, table);
 	if (!kernel->has_tables)
 		return 0;
 	if (table) {
@@ -124,18 +128,61 @@ static int set_rows(void *arg, const struct jit_process *process, unsigned int i
 	return error;
 }
 
-static void remove_ranges(void *arg, const struct jit_process *process)
+void jit_kernel_remove(const struct jit_process *process)
 {
 	struct jit_range_key key = { .tgid = process->pid };
-	struct jit_kernel *kernel = arg;
+	struct jit_kernel *kernel = process->kernel;
 
 	for (; kernel->has_tables && key.range < process->vm->nr_heaps; key.range++)
 		bpf_map__delete_elem(kernel->skel->maps.ranges, &key, sizeof(key), 0);
 }
 
-struct jit_supply jit_kernel_supply(struct jit_kernel *kernel)
+static __u64 unload_cookie(const struct hotspot *vm)
 {
-	return (struct jit_supply){
-		.add = add_range, .set = set_rows, .remove = remove_ranges, .arg = kernel,
-	};
+	const __s64 *f = vm->fields;
+
+	if (f[FIELD_CODE_OFFSET] >= 0)
+		return JIT_UNLOAD_OFFSETS | f[FIELD_DATA_OFFSET] << 16 | f[FIELD_CODE_OFFSET];
+	return f[FIELD_CODE_END] << 16 | f[FIELD_CODE_BEGIN];
+}
+
+/* Builds without USDT, or without symbols, are normal: libbpf's complaints are dropped. */
+static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
+{
+	return 0;
+}
+
+void jit_kernel_attach(struct jit_kernel *kernel, const struct jit_process *process,
+		       struct jit_probes *probes)
+{
+	LIBBPF_OPTS(bpf_uprobe_opts, unload, .func_name = UNLOAD,
+		    .bpf_cookie = unload_cookie(process->vm));
+	const char *path = process->vm->path;
+	libbpf_print_fn_t print = libbpf_set_print(print_nothing);
+
+	probes->load = bpf_program__attach_usdt(kernel->skel->progs.on_load, process->pid, path,
+						"hotspot", "compiled__method__load", NULL);
+	if (kernel->has_tables)
+		probes->unload = bpf_program__attach_uprobe_opts(kernel->skel->progs.on_unload,
+								 process->pid, path, 0, &unload);
+	libbpf_set_print(print);
+}
+
+void jit_kernel_detach(struct jit_probes *probes)
+{
+	bpf_link__destroy(probes->load);
+	bpf_link__destroy(probes->unload);
+	*probes = (struct jit_probes){};
+}
+
+int jit_kernel_poll(struct jit_kernel *kernel, int ms)
+{
+	int nr = ring_buffer__poll(kernel->ring, ms);
+
+	return max(nr, 0);
+}
+
+__u64 jit_kernel_lost(const struct jit_kernel *kernel)
+{
+	return kernel->skel->bss->nr_lost;
 }
