@@ -2,7 +2,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
-#include "jit/eh_frame.h"
+#include "jit/rows.h"
 #include "jit/x86_64.h"
 #include "util/util.h"
 

@@ -6,7 +6,6 @@
 #ifndef __STACKS_JIT_PROCESS_H
 #define __STACKS_JIT_PROCESS_H
 
-#include "jit/eh_frame.h"
 #include "jit/hotspot.h"
 #include "jit/map_file.h"
 

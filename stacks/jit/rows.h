@@ -7,6 +7,7 @@
 #define __STACKS_ROWS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <linux/types.h>
 
 enum jit_cfa {
@@ -89,5 +90,22 @@ struct jit_rule jit_rule_of(const struct jit_state *state);
 
 /* false: an instruction is not known, or the code leads nowhere; there are no rows then. */
 bool jit_rows_make(const struct jit_text *text, struct jit_rows *rows);
+
+/* The same as the bytes of a section .eh_frame */
+struct eh_frame {
+	__u8 *bytes;
+	size_t size;
+	size_t capacity;
+	__u64 vaddr;		/* the address that the section has in itself */
+};
+
+/* Starts a section: functions are within 2 GiB of @vaddr. The buffer is used again. */
+void eh_frame_begin(struct eh_frame *eh, __u64 vaddr);
+
+/* Adds the part of a function that is in [@from, @to); addresses without a row are left out. */
+void eh_frame_add(struct eh_frame *eh, __u64 start, __u32 size, const struct jit_rows *rows,
+		  __u64 from, __u64 to);
+
+void eh_frame_free(struct eh_frame *eh);
 
 #endif /* __STACKS_ROWS_H */

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "sym/elf_file.h"
-#include "sym/plt.h"
 #include "sym/symbol_table.h"
 #include "util/util.h"
 
@@ -12,6 +11,11 @@
 #define MAX_NAME	4096
 /* How many symbols before an address to try: parts of a function may have their own */
 #define MAX_BACK	16
+
+/* Of a file of others: the largest files have some 10,000. */
+#define MAX_SLOTS	(1 << 18)
+#define MAX_SECTION	(128 << 20)
+#define ENTRY_SIZE	16
 
 struct reader {
 	struct symbol_table *table;
@@ -54,18 +58,6 @@ static void add_symbol(struct reader *reader, const GElf_Sym *symbol, GElf_Addr 
 		.name = name,
 		.rank = bind == STB_GLOBAL ? 2 : bind == STB_WEAK ? 0 : 1,
 		.is_label = !symbol->st_size,
-	};
-}
-
-static void add_plt_entry(void *arg, GElf_Addr start, GElf_Xword size, const char *name)
-{
-	struct reader *reader = arg;
-
-	*xpush(reader->table->symbols, reader->table->nr) = (struct symbol){
-		.start = start + reader->bias,
-		.size = size,
-		.name = name,
-		.is_plt = true,
 	};
 }
 
@@ -139,6 +131,149 @@ static void read_module(struct reader *reader, Dwfl_Module *module)
 	}
 }
 
+struct slot {
+	__u64 address;
+	const char *name;
+};
+
+struct slots {
+	struct slot *slots;
+	size_t nr;
+	GElf_Half machine;
+	size_t nr_entries;	/* of all sections */
+};
+
+static bool fills_slot(const struct slots *slots, GElf_Xword type)
+{
+	if (slots->machine == EM_AARCH64)
+		return type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_GLOB_DAT;
+	return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT;
+}
+
+static void read_relocations(struct slots *slots, Elf *elf, Elf_Scn *scn, GElf_Word table)
+{
+	Elf_Scn *symbols = elf_getscn(elf, table);
+	Elf_Data *data, *symbol_data;
+	const char *name;
+	GElf_Shdr shdr;
+	GElf_Rela rela;
+	GElf_Sym symbol;
+	int i;
+
+	if (!gelf_getshdr(symbols, &shdr) || !elf_strings_end(elf, shdr.sh_link))
+		return;
+	data = elf_getdata(scn, NULL);
+	symbol_data = elf_getdata(symbols, NULL);
+	for (i = 0; data && gelf_getrela(data, i, &rela) && slots->nr < MAX_SLOTS; i++) {
+		if (!fills_slot(slots, GELF_R_TYPE(rela.r_info)) ||
+		    !gelf_getsym(symbol_data, GELF_R_SYM(rela.r_info), &symbol))
+			continue;
+		name = elf_strptr(elf, shdr.sh_link, symbol.st_name);
+		if (name && *name && strnlen(name, MAX_NAME) < MAX_NAME)
+			*xpush(slots->slots, slots->nr) = (struct slot){ rela.r_offset, name };
+	}
+}
+
+static int compare_slots(const void *left, const void *right)
+{
+	const struct slot *a = left, *b = right;
+
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static const char *slot_name(const struct slots *slots, GElf_Addr address)
+{
+	size_t nr = address ? count_up_to(slots->slots, slots->nr, sizeof(*slots->slots),
+					  address) : 0;
+
+	return nr && slots->slots[nr - 1].address == address ? slots->slots[nr - 1].name : NULL;
+}
+
+static __u32 word_at(const unsigned char *code)
+{
+	__u32 word;
+
+	memcpy(&word, code, sizeof(word));
+	return word;
+}
+
+/* The slot of a jump in the 8 bytes of @code, or 0 */
+static GElf_Addr slot_of(GElf_Half machine, const unsigned char *code, GElf_Addr at)
+{
+	__u32 adrp, ldr;
+	__s32 pages;
+
+	/* jmp *offset(%rip) */
+	if (machine == EM_X86_64)
+		return code[0] == 0xff && code[1] == 0x25 ? at + 6 + (__s32)word_at(code + 2) : 0;
+	adrp = word_at(code);
+	ldr = word_at(code + 4);
+	/* adrp x16, page; ldr x17, [x16, offset] */
+	if (at % 4 || (adrp & 0x9f00001f) != 0x90000010 || (ldr & 0xffc003ff) != 0xf9400211)
+		return 0;
+	pages = (__s32)((adrp >> 5 << 13) | (adrp >> 29 & 3) << 11) >> 11;
+	return (at & ~0xfffULL) + (__s64)pages * 4096 + (ldr >> 10 & 0xfff) * 8;
+}
+
+static void read_plt(struct reader *reader, struct slots *slots, Elf_Scn *scn,
+		     const GElf_Shdr *shdr)
+{
+	size_t entry = shdr->sh_entsize == 8 ? 8 : ENTRY_SIZE, i;
+	Elf_Data *data = shdr->sh_size <= MAX_SECTION ? elf_rawdata(scn, NULL) : NULL;
+	const unsigned char *code = data ? data->d_buf : NULL;
+	const char *name;
+
+	for (i = 0; code && i + 8 <= data->d_size && slots->nr_entries < MAX_SLOTS; i++) {
+		name = slot_name(slots, slot_of(slots->machine, code + i, shdr->sh_addr + i));
+		if (!name)
+			continue;
+		/* There, other instructions may be in front of the jump. */
+		*xpush(reader->table->symbols, reader->table->nr) = (struct symbol){
+			.start = shdr->sh_addr + reader->bias +
+				 (slots->machine == EM_X86_64 ? i / entry * entry : i),
+			.size = entry,
+			.name = name,
+			.is_plt = true,
+		};
+		slots->nr_entries++;
+	}
+}
+
+/*
+ * The code by which a file calls functions of others has no symbols. An entry of this PLT jumps to
+ * where a slot points that the dynamic linker fills, and the relocation of the slot has the name.
+ * Linkers order entries in different ways, so the jumps are decoded.
+ */
+static void read_plts(struct reader *reader)
+{
+	Elf *elf = reader->elf;
+	struct slots slots = {};
+	Elf_Scn *scn = NULL;
+	const char *name;
+	GElf_Ehdr ehdr;
+	GElf_Shdr shdr;
+	size_t names;
+
+	if (!gelf_getehdr(elf, &ehdr) || elf_getshdrstrndx(elf, &names) ||
+	    (ehdr.e_machine != EM_X86_64 && ehdr.e_machine != EM_AARCH64) ||
+	    !elf_strings_end(elf, names))
+		return;
+	slots.machine = ehdr.e_machine;
+	while ((scn = elf_nextscn(elf, scn)) && gelf_getshdr(scn, &shdr)) {
+		if (shdr.sh_type == SHT_RELA && shdr.sh_flags & SHF_ALLOC &&
+		    shdr.sh_size <= MAX_SECTION)
+			read_relocations(&slots, elf, scn, shdr.sh_link);
+	}
+	if (slots.nr)
+		qsort(slots.slots, slots.nr, sizeof(*slots.slots), compare_slots);
+	while (slots.nr && (scn = elf_nextscn(elf, scn)) && gelf_getshdr(scn, &shdr)) {
+		name = elf_strptr(elf, names, shdr.sh_name);
+		if (name && !strncmp(name, ".plt", 4) && shdr.sh_type == SHT_PROGBITS)
+			read_plt(reader, &slots, scn, &shdr);
+	}
+	free(slots.slots);
+}
+
 void symbol_table_read(struct symbol_table *table, Dwfl_Module *module, Elf *elf, GElf_Addr bias)
 {
 	struct reader reader = { table, elf, bias };
@@ -147,7 +282,7 @@ void symbol_table_read(struct symbol_table *table, Dwfl_Module *module, Elf *elf
 		read_module(&reader, module);
 	else
 		read_tables(&reader);
-	plt_read(elf, add_plt_entry, &reader);
+	read_plts(&reader);
 	if (table->nr)
 		qsort(table->symbols, table->nr, sizeof(*table->symbols), symbols_compare);
 }

@@ -157,23 +157,12 @@ static bool read_word(struct test *test, __u64 address, __u64 *value)
 /* The register of an operation, and the number that it adds; below 0: it has no register */
 static int reg_of(const Dwarf_Op *op, Dwarf_Word *add)
 {
-	*add = 0;
 	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
 		*add = op->number;
 		return op->atom - DW_OP_breg0;
 	}
-	if (op->atom == DW_OP_bregx) {
-		*add = op->number2;
-		return op->number;
-	}
-	if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31)
-		return op->atom - DW_OP_reg0;
-	return op->atom == DW_OP_regx ? (int)op->number : -1;
-}
-
-static bool is_reg(const Dwarf_Op *op)
-{
-	return (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31) || op->atom == DW_OP_regx;
+	*add = op->number2;
+	return op->atom == DW_OP_bregx || op->atom == DW_OP_regx ? (int)op->number : -1;
 }
 
 /* false: it pushes no value, or an unknown one */
@@ -230,7 +219,7 @@ static bool evaluate(struct test *test, const struct frame *frame, __u64 cfa, co
 	__u64 stack[16];
 	size_t i, n = 0;
 
-	*is_value = nr == 1 && is_reg(ops);
+	*is_value = nr == 1 && ops->atom == DW_OP_regx;
 	for (i = 0; i < nr; i++) {
 		const Dwarf_Op *op = &ops[i];
 
