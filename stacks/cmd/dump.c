@@ -129,20 +129,15 @@ static int read_all(struct dumper *dumper)
 	return error;
 }
 
-static int compare_ids(__u64 left, __u64 right)
-{
-	return left < right ? -1 : left > right;
-}
-
 /* Equal ones follow each other. */
 static int compare_threads(const void *left, const void *right)
 {
 	const struct thread_record *a = left, *b = right;
 
-	return compare_ids(a->tgid, b->tgid) ?: memcmp(a->comm, b->comm, COMM_SIZE) ?:
-	       compare_ids(state_of(a->state), state_of(b->state)) ?:
-	       compare_ids(a->result, b->result) ?: compare_ids(a->kernel, b->kernel) ?:
-	       compare_ids(a->user, b->user) ?: compare_ids(a->pid, b->pid);
+	return order_of(a->tgid, b->tgid) ?: memcmp(a->comm, b->comm, COMM_SIZE) ?:
+	       order_of(state_of(a->state), state_of(b->state)) ?:
+	       order_of(a->result, b->result) ?: order_of(a->kernel, b->kernel) ?:
+	       order_of(a->user, b->user) ?: order_of(a->pid, b->pid);
 }
 
 /* false: it may not be read. */
@@ -186,7 +181,7 @@ static int compare_groups(const void *left, const void *right)
 {
 	const struct group *a = left, *b = right;
 
-	return compare_ids(b->nr, a->nr) ?: a->first < b->first ? -1 : 1;
+	return order_of(b->nr, a->nr) ?: a->first < b->first ? -1 : 1;
 }
 
 static void put_lines(FILE *file, const struct location *location, const char *place)
@@ -254,8 +249,7 @@ static void write_text(struct output *output, FILE *file)
 		}
 		group->nr++;
 	}
-	if (nr)
-		qsort(groups, nr, sizeof(*groups), compare_groups);
+	sort(groups, nr, compare_groups);
 	for (i = 0; i < nr && i < output->options->nr_stacks; i++)
 		put_group(output, file, &groups[i]);
 	if (i < nr)
@@ -284,8 +278,7 @@ static int dump(struct dumper *dumper)
 	}
 	output = session_output(session, &value, 1);
 	output->write_text = write_text;
-	if (dumper->nr)
-		qsort(dumper->threads, dumper->nr, sizeof(*dumper->threads), compare_threads);
+	sort(dumper->threads, dumper->nr, compare_threads);
 	for (i = 0; i < dumper->nr; i++)
 		refused += !add_thread(dumper, output, &dumper->threads[i]);
 	session_add_counts(session, output);

@@ -222,13 +222,6 @@ static void on_blob(void *arg, const struct hotspot_blob *blob)
 	*xpush(scan->slots, scan->nr) = (struct jit_slot){ blob->block, code };
 }
 
-static int compare_slots(const void *left, const void *right)
-{
-	const struct jit_slot *a = left, *b = right;
-
-	return a->block < b->block ? -1 : a->block > b->block;
-}
-
 bool jit_process_scan(struct jit_process *process)
 {
 	struct scan scan = { .process = process };
@@ -245,8 +238,7 @@ bool jit_process_scan(struct jit_process *process)
 	free(process->slots);
 	process->slots = scan.slots;
 	process->nr = scan.nr;
-	if (scan.nr)
-		qsort(scan.slots, scan.nr, sizeof(*scan.slots), compare_slots);
+	sort(scan.slots, scan.nr, compare_keys);
 	if (!good)
 		process->why = "its code heaps cannot be read";
 	else if (process->nr >= MAX_BLOBS || process->nr_rows > MAX_ROWS)

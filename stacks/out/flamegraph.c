@@ -302,8 +302,7 @@ void flame_graph_write(struct output *output, FILE *file)
 	add_rows(&graph, output);
 	if (output->base)
 		add_rows(&graph, output->base);
-	if (graph.nr)
-		qsort(graph.rows, graph.nr, sizeof(*graph.rows), compare_rows);
+	sort(graph.rows, graph.nr, compare_rows);
 	bottom = TOP + (graph.depth + 1.0) * FRAME_HEIGHT;
 	put_head(&graph, bottom + BOTTOM + output->losses.nr * FRAME_HEIGHT);
 	put_frames(&graph, 0, graph.nr, 0, 0);

@@ -20,7 +20,7 @@ struct output *output_new(struct objects *objects, const struct output_options *
 {
 	struct output *output = xcalloc(1, sizeof(*output));
 
-	output->title = strings_printable(&output->texts, title);
+	output->title = strings_format(&output->texts, "%s", title);
 	output->options = options;
 	output->nr_values = nr;
 	memcpy(output->values, values, nr * sizeof(*values));
@@ -56,9 +56,9 @@ void output_add(struct output *output, const struct output_stack *stack)
 	new = xpush(output->stacks, output->nr_stacks);
 	*new = *stack;
 	if (new->process)
-		new->process = strings_printable(&output->texts, new->process);
+		new->process = strings_format(&output->texts, "%s", new->process);
 	if (new->waker)
-		new->waker = strings_printable(&output->texts, new->waker);
+		new->waker = strings_format(&output->texts, "%s", new->waker);
 	/* Else it looks like a stack that starts in the middle. Rows of a file have a note. */
 	if (!new->note && new->user && !output->symbolizer.objects->is_file &&
 	    !symbolizer_has_begin(&output->symbolizer, new->tgid, new->user))
@@ -257,10 +257,9 @@ void folded_write(struct output *output, FILE *file)
 			xpush(rows.rows, rows.nr);
 	}
 	order = xcalloc(rows.nr, sizeof(*order));
-	if (rows.nr) {
+	if (rows.nr)
 		memcpy(order, rows.texts.strings, rows.nr * sizeof(*order));
-		qsort(order, rows.nr, sizeof(*order), compare_texts);
-	}
+	sort(order, rows.nr, compare_texts);
 	/* A stack without any frame has no other line. */
 	for (i = 0; i < rows.nr; i++) {
 		fprintf(file, "%s ", *order[i] ? order[i] : "[no_stack]");

@@ -329,14 +329,13 @@ static void write_comments(struct pprof *pprof)
 	const struct output *output = pprof->output;
 	size_t i, n = output->losses.nr + 1;
 	__u64 *numbers = xcalloc(n, sizeof(*numbers));
-	char *text;
+	const char *text;
 
 	numbers[0] = number_of(pprof, output->title);
 	for (i = 0; i < output->losses.nr; i++) {
-		text = xasprintf("%llu %s", output->losses.counts[i].count,
-				 output->losses.counts[i].what);
+		text = strings_format(&pprof->strings, "%llu %s", output->losses.counts[i].count,
+				      output->losses.counts[i].what);
 		numbers[i + 1] = number_of(pprof, text);
-		free(text);
 	}
 	protobuf_numbers(&pprof->profile, PROFILE_COMMENT, numbers, n);
 	free(numbers);

@@ -118,13 +118,8 @@ static int compare_sums(const void *left, const void *right)
 {
 	const struct function_sum *a = left, *b = right;
 
-	if (fabs(a->change) != fabs(b->change))
-		return fabs(a->change) > fabs(b->change) ? -1 : 1;
-	if (a->self != b->self)
-		return a->self > b->self ? -1 : 1;
-	if (a->total != b->total)
-		return a->total > b->total ? -1 : 1;
-	return strcmp(a->name, b->name);
+	return order_of(fabs(b->change), fabs(a->change)) ?: order_of(b->self, a->self) ?:
+	       order_of(b->total, a->total) ?: strcmp(a->name, b->name);
 }
 
 static void put_function(const struct output *output, FILE *file, const struct function_sum *sum,
@@ -155,8 +150,7 @@ void text_write_functions(struct output *output, FILE *file, unsigned int max)
 			sums.sums[i].change = (all ? (double)sums.sums[i].self / all : 0) -
 				(base ? (double)sums.sums[i].base_self / base : 0);
 	}
-	if (sums.nr)
-		qsort(sums.sums, sums.nr, sizeof(*sums.sums), compare_sums);
+	sort(sums.sums, sums.nr, compare_sums);
 	fputs(output->base ? "\n  before   change " : "\n", file);
 	fputs("    self     total  function\n", file);
 	for (i = 0; i < sums.nr && i < max; i++)
@@ -245,9 +239,8 @@ static int compare_rows(const void *left, const void *right, void *rows)
 	const struct output_rows *all = rows;
 	size_t a = *(const size_t *)left, b = *(const size_t *)right;
 
-	if (all->rows[a].values[0] != all->rows[b].values[0])
-		return all->rows[a].values[0] > all->rows[b].values[0] ? -1 : 1;
-	return strcmp(all->texts.strings[a], all->texts.strings[b]);
+	return order_of(all->rows[b].values[0], all->rows[a].values[0]) ?:
+	       strcmp(all->texts.strings[a], all->texts.strings[b]);
 }
 
 static void put_row(struct output *output, FILE *file, const struct output_row *row,

@@ -32,16 +32,14 @@ void session_find_stacks(struct session *session, struct output *output,
 	const struct probe *probe = probes_find(&session->options->probes, ids->event);
 	struct stacks *stacks = &session->stacks;
 	const char *name, *module;
-	char *text;
 
 	/* A function is the innermost frame already. */
 	if (probe && probe->kind != PROBE_USER_FUNCTION)
-		stack->event = strings_printable(&output->texts, probe->name);
+		stack->event = strings_format(&output->texts, "%s", probe->name);
 	if (ids->event && !probe) {
 		name = kernel_names_find(&output->symbolizer.kernel, ids->event, &module);
-		text = name ? xasprintf("kr:%s", name) : xasprintf("kr:0x%llx", ids->event);
-		stack->event = strings_copy(&output->texts, text);
-		free(text);
+		stack->event = name ? strings_format(&output->texts, "kr:%s", name) :
+				      strings_format(&output->texts, "kr:0x%llx", ids->event);
 	}
 	stack->kernel = stacks_find(stacks, ids->kernel);
 	stack->user = stacks_find(stacks, ids->user);
@@ -167,17 +165,14 @@ int session_read(struct session *session, struct output *output, int flags)
 static void add_errors(struct session *session, struct output *output)
 {
 	__u64 nr;
-	char *what;
 	int i;
 
 	for (i = 1; i <= MAX_ERRNO; i++) {
 		nr = __atomic_exchange_n(&session->skel->bss->nr_errors[i], 0, __ATOMIC_RELAXED);
 		if (!nr)
 			continue;
-		what = xasprintf("events without %s: %s", i == ENOBUFS ? "their user stack" :
-				 "any stack", strerror(i));
-		output_loss(output, what, nr);
-		free(what);
+		output_loss(output, strings_format(&output->texts, "events without %s: %s", i == ENOBUFS ?
+						   "their user stack" : "any stack", strerror(i)), nr);
 		session->nr_without_stack += i == ENOBUFS || session->options->what == CMD_OFFCPU ? 0 : nr;
 	}
 }

@@ -41,11 +41,8 @@ static int compare_symbols(const void *left, const void *right)
 {
 	const struct kernel_symbol *a = left, *b = right;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	if (a->is_function != b->is_function)
-		return a->is_function - b->is_function;
-	return strcmp(b->name, a->name);
+	return order_of(a->start, b->start) ?: a->is_function - b->is_function ?:
+	       strcmp(b->name, a->name);
 }
 
 void kernel_names_read(struct kernel_names *names)
@@ -60,8 +57,7 @@ void kernel_names_read(struct kernel_names *names)
 	free(line);
 	if (file)
 		fclose(file);
-	if (names->nr)
-		qsort(names->symbols, names->nr, sizeof(*names->symbols), compare_symbols);
+	sort(names->symbols, names->nr, compare_symbols);
 }
 
 void kernel_names_free(struct kernel_names *names)

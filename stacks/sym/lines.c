@@ -60,9 +60,7 @@ static int compare_ranges(const void *left, const void *right)
 {
 	const struct range *a = left, *b = right;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->end > b->end ? -1 : a->end < b->end;
+	return order_of(a->start, b->start) ?: order_of(b->end, a->end);
 }
 
 static const struct lines_unit *unit_of(struct lines *lines, Dwarf_Die *die)
@@ -76,8 +74,7 @@ static const struct lines_unit *unit_of(struct lines *lines, Dwarf_Die *die)
 	idmap_set(&lines->index, key, lines->nr);
 	unit = xpush(lines->units, lines->nr);
 	add_functions(unit, *die, 0);
-	if (unit->nr)
-		qsort(unit->ranges, unit->nr, sizeof(*unit->ranges), compare_ranges);
+	sort(unit->ranges, unit->nr, compare_ranges);
 	return unit;
 }
 

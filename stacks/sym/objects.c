@@ -206,7 +206,6 @@ void objects_read_process(struct objects *objects, __u32 tgid)
 	struct mapped_request request = { .tgid = tgid, .hung = &objects->hung };
 	struct reading reading = { .objects = objects };
 	__u64 begin = now_ns();
-	char *text;
 	int error;
 
 	idmap_set(&objects->rounds, tgid, objects->round);
@@ -215,9 +214,7 @@ void objects_read_process(struct objects *objects, __u32 tgid)
 		if (error == -EAGAIN)
 			return;
 		if (!reading.in_file || now_ns() - begin > MAX_NS) {
-			text = xasprintf("%u", tgid);
-			strings_number(&objects->hung_processes, text);
-			free(text);
+			strings_format(&objects->hung_processes, "%u", tgid);
 			/* Until its next exec */
 			idmap_set(&objects->rounds, tgid, LONG_MAX);
 			return;

@@ -127,9 +127,7 @@ static int compare_entries(const void *left, const void *right)
 {
 	const struct perf_map_entry *a = left, *b = right;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->line < b->line ? -1 : 1;
+	return order_of(a->start, b->start) ?: order_of(a->line, b->line);
 }
 
 static struct perf_map *parse(FILE *file, size_t *used, __u64 *nr_bad)
@@ -149,8 +147,7 @@ static struct perf_map *parse(FILE *file, size_t *used, __u64 *nr_bad)
 		}
 		*nr_bad += !add_line(map, line);
 	}
-	if (map->nr)
-		qsort(map->entries, map->nr, sizeof(*map->entries), compare_entries);
+	sort(map->entries, map->nr, compare_entries);
 	return map;
 }
 

@@ -65,23 +65,10 @@ static void add_symbol(struct reader *reader, const GElf_Sym *symbol, GElf_Addr 
 int symbols_compare(const void *left, const void *right)
 {
 	const struct symbol *a = left, *b = right;
-	size_t a_len, b_len;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	if (a->is_label != b->is_label)
-		return b->is_label - a->is_label;
-	if (a->rank != b->rank)
-		return (int)a->rank - b->rank;
-	a_len = strspn(a->name, "_");
-	b_len = strspn(b->name, "_");
-	if (a_len != b_len)
-		return a_len > b_len ? -1 : 1;
-	a_len = strlen(a->name);
-	b_len = strlen(b->name);
-	if (a_len != b_len)
-		return a_len < b_len ? -1 : 1;
-	return strcmp(b->name, a->name);
+	return order_of(a->start, b->start) ?: b->is_label - a->is_label ?: a->rank - b->rank ?:
+	       order_of(strspn(b->name, "_"), strspn(a->name, "_")) ?:
+	       order_of(strlen(a->name), strlen(b->name)) ?: strcmp(b->name, a->name);
 }
 
 static void read_table(struct reader *reader, Elf_Scn *scn, GElf_Word strings)
@@ -174,13 +161,6 @@ static void read_relocations(struct slots *slots, Elf *elf, Elf_Scn *scn, GElf_W
 	}
 }
 
-static int compare_slots(const void *left, const void *right)
-{
-	const struct slot *a = left, *b = right;
-
-	return a->address < b->address ? -1 : a->address > b->address;
-}
-
 static const char *slot_name(const struct slots *slots, GElf_Addr address)
 {
 	size_t nr = address ? count_up_to(slots->slots, slots->nr, sizeof(*slots->slots),
@@ -264,8 +244,7 @@ static void read_plts(struct reader *reader)
 		    shdr.sh_size <= MAX_SECTION)
 			read_relocations(&slots, elf, scn, shdr.sh_link);
 	}
-	if (slots.nr)
-		qsort(slots.slots, slots.nr, sizeof(*slots.slots), compare_slots);
+	sort(slots.slots, slots.nr, compare_keys);
 	while (slots.nr && (scn = elf_nextscn(elf, scn)) && gelf_getshdr(scn, &shdr)) {
 		name = elf_strptr(elf, names, shdr.sh_name);
 		if (name && !strncmp(name, ".plt", 4) && shdr.sh_type == SHT_PROGBITS)
@@ -283,8 +262,7 @@ void symbol_table_read(struct symbol_table *table, Dwfl_Module *module, Elf *elf
 	else
 		read_tables(&reader);
 	read_plts(&reader);
-	if (table->nr)
-		qsort(table->symbols, table->nr, sizeof(*table->symbols), symbols_compare);
+	sort(table->symbols, table->nr, symbols_compare);
 }
 
 void symbol_table_free(struct symbol_table *table)

@@ -133,21 +133,18 @@ static struct perf_map *map_of(struct symbolizer *symbolizer, __u32 tgid)
 static void set_names(struct symbolizer *symbolizer, const char *symbol, const char *suffix,
 		      const char **kept, const char **name)
 {
-	char *text = xasprintf("%s%s", symbol, suffix), *plain;
+	char *plain;
 	long known;
 
-	*kept = strings_printable(&symbolizer->strings, text);
-	free(text);
+	*kept = strings_format(&symbolizer->strings, "%s%s", symbol, suffix);
 	known = idmap_find(&symbolizer->plain, (uintptr_t)*kept);
 	if (known >= 0) {
 		*name = (const char *)known;
 		return;
 	}
 	plain = demangle(symbol);
-	text = xasprintf("%s%s", plain ?: symbol, suffix);
-	*name = strings_printable(&symbolizer->strings, text);
+	*name = strings_format(&symbolizer->strings, "%s%s", plain ?: symbol, suffix);
 	idmap_set(&symbolizer->plain, (uintptr_t)*kept, (long)*name);
-	free(text);
 	free(plain);
 }
 
@@ -155,32 +152,26 @@ static void set_names(struct symbolizer *symbolizer, const char *symbol, const c
 static void set_place(struct symbolizer *symbolizer, struct location *location, __u64 start)
 {
 	const struct object *object = object_at(symbolizer->objects, location->object);
+	struct strings *strings = &symbolizer->strings;
 	size_t len = strlen(object->name);
-	char *text;
 
 	/* Files that were not found have names in brackets. */
 	if (location->kind != LOCATION_USER)
-		text = xasprintf("[0x%llx]", start);
+		location->name = strings_format(strings, "[0x%llx]", start);
 	else if (len > 2 && object->name[0] == '[')
-		text = xasprintf("[%.*s+0x%llx]", (int)len - 2, object->name + 1, start);
+		location->name = strings_format(strings, "[%.*s+0x%llx]", (int)len - 2,
+						object->name + 1, start);
 	else
-		text = xasprintf("[%s+0x%llx]", object->name, start);
-	location->name = strings_printable(&symbolizer->strings, text);
-	free(text);
+		location->name = strings_format(strings, "[%s+0x%llx]", object->name, start);
 }
 
 /* As compilers print it, but with the last part of the path only */
 static const char *shown_line(struct symbolizer *symbolizer, const struct location_line *line)
 {
-	char *text;
-	const char *shown;
-
 	if (!symbolizer->shows_lines || !line->file)
 		return line->name;
-	text = xasprintf("%s %s:%u", line->name, basename(line->file), line->line);
-	shown = strings_copy(&symbolizer->strings, text);
-	free(text);
-	return shown;
+	return strings_format(&symbolizer->strings, "%s %s:%u", line->name, basename(line->file),
+			      line->line);
 }
 
 static void set_lines(struct symbolizer *symbolizer, struct location *location,
@@ -199,7 +190,7 @@ static void set_lines(struct symbolizer *symbolizer, struct location *location,
 		if (sources[i].function)
 			set_names(symbolizer, sources[i].function, "", &line->symbol, &line->name);
 		if (sources[i].file)
-			line->file = strings_printable(&symbolizer->strings, sources[i].file);
+			line->file = strings_format(&symbolizer->strings, "%s", sources[i].file);
 		line->line = sources[i].line;
 		line->shown = shown_line(symbolizer, line);
 	}
@@ -253,7 +244,7 @@ void symbolizer_add_name(struct symbolizer *symbolizer, __u32 tgid, __u64 addr, 
 		.kind = tgid ? LOCATION_JIT : LOCATION_KERNEL,
 		.tgid = tgid,
 		.addr = addr,
-		.module = *module ? strings_printable(&symbolizer->strings, module) : NULL,
+		.module = *module ? strings_format(&symbolizer->strings, "%s", module) : NULL,
 	};
 
 	if (hashmap__find(symbolizer->locations, &key, NULL))

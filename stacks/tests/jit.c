@@ -757,8 +757,7 @@ static void report(struct test *test, const struct counts *counts)
 	       share(counts->complete, counts->stops),
 	       share(counts->first_complete, counts->first), counts->first,
 	       share(counts->bogus, counts->stops), counts->falsely);
-	if (test->nr_reasons)
-		qsort(test->reasons, test->nr_reasons, sizeof(*test->reasons), compare_reasons);
+	sort(test->reasons, test->nr_reasons, compare_reasons);
 	for (i = 0; i < test->nr_reasons && i < 12; i++)
 		printf("# %.2f %%: %s\n", share(test->reasons[i].nr, counts->stops),
 		       test->reasons[i].text);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include "util/strings.h"
@@ -57,14 +58,19 @@ void make_printable(char *text)
 	}
 }
 
-const char *strings_printable(struct strings *strings, const char *text)
+const char *strings_format(struct strings *strings, const char *fmt, ...)
 {
-	char *copy = xstrdup(text);
 	const char *kept;
+	va_list args;
+	char *text;
+	int n;
 
-	make_printable(copy);
-	kept = strings_copy(strings, copy);
-	free(copy);
+	va_start(args, fmt);
+	n = vasprintf(&text, fmt, args);
+	va_end(args);
+	make_printable(check_memory(n < 0 ? NULL : text));
+	kept = strings_copy(strings, text);
+	free(text);
 	return kept;
 }
 

@@ -20,8 +20,8 @@ const char *strings_copy(struct strings *strings, const char *text);
  * have: names that are somebody else's choice shall not move the cursor of a terminal.
  */
 void make_printable(char *text);
-/* strings_copy() of @text, made printable */
-const char *strings_printable(struct strings *strings, const char *text);
+/* The copy of what printf() would print, made printable */
+const char *strings_format(struct strings *strings, const char *fmt, ...) LIKE_PRINTF(2, 3);
 void strings_free(struct strings *strings);
 
 #endif /* __STACKS_STRING_SET_H */

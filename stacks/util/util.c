@@ -88,6 +88,11 @@ size_t count_up_to(const void *array, size_t nr, size_t size, __u64 key)
 	return low;
 }
 
+int compare_keys(const void *left, const void *right)
+{
+	return order_of(*(const __u64 *)left, *(const __u64 *)right);
+}
+
 /* FNV-1a with a final mix, as tables take the low bits. */
 __u64 hash_bytes(const void *data, size_t len)
 {

@@ -43,6 +43,14 @@ char *xasprintf(const char *fmt, ...) LIKE_PRINTF(1, 2);
 /* How many elements of a sorted array, which begin with a __u64, have @key at most */
 size_t count_up_to(const void *array, size_t nr, size_t size, __u64 key);
 
+/* Of numbers: below 0, 0 or above 0, as functions for qsort() return it */
+#define order_of(a, b)	({ __typeof__(a) a_ = (a), b_ = (b); (a_ > b_) - (a_ < b_); })
+/* Of elements that begin with a __u64 */
+int compare_keys(const void *left, const void *right);
+/* qsort(), which takes no NULL */
+#define sort(array, nr, compare) \
+	do { if (nr) qsort(array, nr, sizeof(*(array)), compare); } while (0)
+
 __u64 hash_bytes(const void *data, size_t len);
 /* Does the kernel's BTF have such a function (BTF_KIND_FUNC), or type? */
 bool kernel_has(const char *name, int kind);
