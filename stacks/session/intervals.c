@@ -20,9 +20,6 @@ static void forget(struct session *session, size_t kept)
 	stacks_free(&session->stacks);
 	objects_free(&session->objects);
 	idmap_free(&session->cookies);
-	free(session->users);
-	session->users = NULL;
-	session->nr_users = 0;
 	session->nr_unmatched = session->nr_without_stack = session->nr_without_object = 0;
 	session_init_stacks(session);
 	for (at = 0; at < size; at += ((const struct bpf_stack_record *)(bytes + at))->size)
@@ -36,7 +33,6 @@ static bool write_interval(struct session *session, const char *path, bool last)
 	struct output_options options = { .format = OUTPUT_DATA };
 	struct output *output;
 	bool good;
-	int error;
 
 	if (!output_add_file(&options, path) || !output_open(&options))
 		return false;
@@ -44,14 +40,7 @@ static bool write_interval(struct session *session, const char *path, bool last)
 	output->options = &options;
 	output->begin_ns = session->interval_ns;
 	output->duration_ns = now_ns() - session->interval;
-	error = session_read(session, output, READ_TAKE | READ_ALL);
-	if (error)
-		p_err("cannot read all counts: %s", strerror(-error));
-	session_add_counts(session, output);
-	session_check_sum(session, output, last);
-	good = output_write(output, &options) && !error;
-	if (good)
-		session_say_end(session, output);
+	good = session_write(session, output, &options, READ_TAKE | READ_ALL, last);
 	output_free(output);
 	return good;
 }

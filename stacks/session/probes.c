@@ -87,46 +87,42 @@ static bool add_tracepoints(struct probes *probes, const char *system, const cha
 	return false;
 }
 
-/* Splits at colons from the end: directories of a file's path may have some. */
+/* Directories of a file's path may have colons: it is cut at the last one. NULL: there is none. */
+static char *cut(char *text)
+{
+	char *colon = strrchr(text, ':');
+
+	if (!colon || colon == text)
+		return NULL;
+	*colon = 0;
+	return colon + 1;
+}
+
 static bool split(struct probe *probe, char *text, int nr_parts)
 {
-	char **parts[] = { &probe->where, &probe->provider }, *colon;
-	int i;
-
-	probe->what = text;
-	for (i = nr_parts - 2; i >= 0; i--) {
-		colon = strrchr(text, ':');
-		if (!colon || colon == text)
-			return false;
-		*colon = 0;
-		if (i == nr_parts - 2)
-			probe->what = colon + 1;
-		else
-			*parts[i + 1] = colon + 1;
+	if (nr_parts == 1) {
+		probe->what = text;
+		return *text && !strpbrk(text, ":/");
 	}
-	if (nr_parts > 1)
-		probe->where = text;
-	return *probe->what && (nr_parts > 1 || !strpbrk(text, ":/"));
+	probe->where = text;
+	probe->what = cut(text);
+	probe->provider = nr_parts == 3 ? cut(text) : NULL;
+	return probe->what && *probe->what && (nr_parts == 2 || probe->provider);
 }
 
 bool probes_add(struct probes *probes, const char *text)
 {
-	char *copy = xstrdup(text);
-	struct probe probe = {};
-	bool good = false;
-	size_t i, len;
+	struct probe probe = { .name = text };
+	bool good;
+	size_t i;
 
-	for (i = ARRAY_SIZE(kinds); i-- > 0 && !good;) {
-		len = strlen(kinds[i].prefix);
-		if (strncmp(text, kinds[i].prefix, len))
-			continue;
-		probe.kind = kinds[i].kind;
-		good = split(&probe, copy + len, kinds[i].nr_parts);
-		break;
-	}
+	/* The first one, without a prefix, is the last that is tried. */
+	for (i = ARRAY_SIZE(kinds) - 1; strncmp(text, kinds[i].prefix, strlen(kinds[i].prefix)); i--)
+		;
+	probe.kind = kinds[i].kind;
+	good = split(&probe, xstrdup(text) + strlen(kinds[i].prefix), kinds[i].nr_parts);
 	if (good && probe.kind == PROBE_USER_RETURN && is_pattern(probe.what)) {
 		p_err("%s: give a name: it could not be told which function has returned", text);
-		free(copy);
 		return false;
 	}
 	if (!good)
@@ -135,14 +131,7 @@ bool probes_add(struct probes *probes, const char *text)
 	else if (probe.kind == PROBE_TRACEPOINT)
 		good = add_tracepoints(probes, probe.where, probe.what);
 	else
-		*xpush(probes->probes, probes->nr) = (struct probe){
-			.kind = probe.kind,
-			.name = xstrdup(text),
-			.where = probe.where ? xstrdup(probe.where) : NULL,
-			.provider = probe.provider ? xstrdup(probe.provider) : NULL,
-			.what = xstrdup(probe.what),
-		};
-	free(copy);
+		*xpush(probes->probes, probes->nr) = probe;
 	return good;
 }
 
@@ -272,7 +261,7 @@ static __u64 nr_places_of(const struct bpf_link *link, __u64 *missed)
 	struct bpf_link_info info = {};
 	__u32 size = sizeof(info);
 
-	if (bpf_link__fd(link) < 0 ||
+	if (!link || bpf_link__fd(link) < 0 ||
 	    bpf_link_get_info_by_fd(bpf_link__fd(link), &info, &size))
 		return 1;
 	if (info.type == BPF_LINK_TYPE_UPROBE_MULTI)
@@ -305,52 +294,34 @@ static void print_error(const struct probe *probe, int error)
 
 int probes_attach(struct probes *probes, struct events_bpf *skel, pid_t pid, __u64 *nr_places)
 {
-	struct bpf_link *link;
 	__u64 missed = 0;
 	size_t i;
 
 	*nr_places = 0;
 	for (i = 0; i < probes->nr; i++) {
-		const struct probe *probe = &probes->probes[i];
+		struct probe *probe = &probes->probes[i];
 
-		link = attach(program_of(skel, probe->kind), probe, pid, i + 1);
-		if (!link) {
+		probe->link = attach(program_of(skel, probe->kind), probe, pid, i + 1);
+		if (!probe->link) {
 			int error = errno;
 
 			print_error(probe, error);
 			return -error;
 		}
-		*xpush(probes->links, probes->nr_links) = link;
-		*nr_places += nr_places_of(link, &missed);
+		*nr_places += nr_places_of(probe->link, &missed);
 	}
 	return 0;
 }
 
 void probes_detach(struct probes *probes)
 {
-	size_t i;
+	struct probe *probe;
 
-	for (i = 0; i < probes->nr_links; i++) {
-		nr_places_of(probes->links[i], &probes->nr_missed);
-		bpf_link__destroy(probes->links[i]);
+	for (probe = probes->probes; probe < probes->probes + probes->nr; probe++) {
+		nr_places_of(probe->link, &probes->nr_missed);
+		bpf_link__destroy(probe->link);
+		probe->link = NULL;
 	}
-	probes->nr_links = 0;
-}
-
-void probes_free(struct probes *probes)
-{
-	size_t i;
-
-	probes_detach(probes);
-	for (i = 0; i < probes->nr; i++) {
-		free(probes->probes[i].name);
-		free(probes->probes[i].where);
-		free(probes->probes[i].provider);
-		free(probes->probes[i].what);
-	}
-	free(probes->probes);
-	free(probes->links);
-	*probes = (struct probes){};
 }
 
 const struct probe *probes_find(const struct probes *probes, __u64 nr)

@@ -21,20 +21,19 @@ enum probe_kind {
 	PROBE_USDT,
 };
 
-/* A probe; a pattern may match several tracepoints: each is a probe */
+/* A probe, with texts that live as long as the program; a pattern may match several tracepoints: each is a probe */
 struct probe {
 	enum probe_kind kind;
-	char *name;		/* as it was given; of a tracepoint, SYSTEM:NAME */
-	char *where;		/* file or system; NULL: the kernel */
-	char *provider;		/* of USDT */
-	char *what;		/* function or tracepoint, or a pattern */
+	const char *name;	/* as it was given; of a tracepoint, SYSTEM:NAME */
+	const char *where;	/* file or system; NULL: the kernel */
+	const char *provider;	/* of USDT */
+	const char *what;	/* function or tracepoint, or a pattern */
+	struct bpf_link *link;
 };
 
 struct probes {
 	struct probe *probes;	/* events say their number, from 1; functions of the kernel: 0 */
 	size_t nr;
-	struct bpf_link **links;
-	size_t nr_links;
 	__u64 nr_missed;	/* entries that could not be probed; known once detached */
 };
 
@@ -46,7 +45,6 @@ void probes_set_autoload(const struct probes *probes, struct events_bpf *skel);
 /* @pid: only this process, as far as the kernel can tell before a program runs; or -1 */
 int probes_attach(struct probes *probes, struct events_bpf *skel, pid_t pid, __u64 *nr_places);
 void probes_detach(struct probes *probes);
-void probes_free(struct probes *probes);
 
 /* Of an event, by its number; NULL: it is none, but 0 or an address. */
 const struct probe *probes_find(const struct probes *probes, __u64 nr);

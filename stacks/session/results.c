@@ -98,13 +98,13 @@ static void add_row(struct session *session, struct output *output, const struct
 		.note	= key->user_lost ? "user stack lost" : NULL,
 	};
 	char comm[COMM_SIZE + 1] = "", waker[COMM_SIZE + 1] = "", *cgroup;
-	long i;
+	long user;
 
 	if (key->is_cookie) {
-		i = idmap_find(&session->cookies, key->user);
-		ids.user = i >= 0 ? session->users[i] : 0;
-		ids.note = i >= 0 ? ids.note : "user stack not known yet";
-		session->nr_unmatched += i >= 0 ? 0 : count->events;
+		user = idmap_find(&session->cookies, key->user);
+		ids.user = user >= 0 ? user : 0;
+		ids.note = user >= 0 ? ids.note : "user stack not known yet";
+		session->nr_unmatched += user >= 0 ? 0 : count->events;
 	}
 	if (!stack.tgid && options->nr_pids == 1)
 		stack.tgid = options->pids[0];
@@ -266,7 +266,7 @@ void session_add_counts(struct session *session, struct output *output)
 }
 
 /* At the end of an interval, some events are in no row yet: the sums are checked at the last one. */
-void session_check_sum(struct session *session, struct output *output, bool last)
+static void check_sum(struct session *session, struct output *output, bool last)
 {
 	__u64 sum, all;
 
@@ -283,7 +283,7 @@ void session_check_sum(struct session *session, struct output *output, bool last
 }
 
 /* As perf does it, on standard error: what the files have */
-void session_say_end(const struct session *session, const struct output *output)
+static void say_end(const struct session *session, const struct output *output)
 {
 	__u64 lost = session->stats.full + session->stats.busy + session->nr_without_stack +
 		     session->options->probes.nr_missed + session->nr_missed;
@@ -309,6 +309,22 @@ static const struct output_value waits_values[3] = {
 	{ "blocked", "nanoseconds" }, { "blocks", "count" }, { "delay", "nanoseconds" },
 };
 
+bool session_write(struct session *session, struct output *output, struct output_options *options,
+		   int flags, bool last)
+{
+	int error = session_read(session, output, flags);
+	bool good;
+
+	if (error)
+		p_err("cannot read all counts: %s", strerror(-error));
+	session_add_counts(session, output);
+	check_sum(session, output, last);
+	good = output_write(output, options);
+	if (good)
+		say_end(session, output);
+	return good && !error;
+}
+
 static int add_up(struct session *session)
 {
 	const struct options *options = session->options;
@@ -316,7 +332,6 @@ static int add_up(struct session *session)
 	bool waits = session->options->what == CMD_OFFCPU;
 	struct output *output;
 	bool good;
-	int error;
 
 	if (session_run(session))
 		return EXIT_FAILED;
@@ -325,16 +340,9 @@ static int add_up(struct session *session)
 	output->period = options->what & SAMPLES ? sampling_ns(&options->sampling) : 0;
 	if (output->period)
 		output->period_type = (struct output_value){ "cpu", "nanoseconds" };
-	error = session_read(session, output, 0);
-	if (error)
-		p_err("cannot read all counts: %s", strerror(-error));
-	session_add_counts(session, output);
-	session_check_sum(session, output, true);
-	good = output_write(output, &session->options->output);
-	if (good)
-		session_say_end(session, output);
+	good = session_write(session, output, &session->options->output, 0, true);
 	output_free(output);
-	return session_exit_code(session, good && !error);
+	return session_exit_code(session, good);
 }
 
 int session_count(struct options *options)

@@ -96,8 +96,7 @@ static void report_event(struct session *session, const struct bpf_stack_view *v
 
 static void keep_completion(struct session *session, __u64 cookie, __u64 user)
 {
-	idmap_set(&session->cookies, cookie, session->nr_users);
-	*xpush(session->users, session->nr_users) = user;
+	idmap_set(&session->cookies, cookie, user);
 }
 
 static int on_record(void *arg, void *data, size_t size)
@@ -130,16 +129,15 @@ void session_init_stacks(struct session *session)
 {
 	objects_init(&session->objects);
 	stacks_init(&session->stacks, &session->objects);
-	session->stream = check_memory(open_memstream(&session->stream_bytes,
-						      &session->stream_size));
+	if (output_has_format(&session->options->output, OUTPUT_DATA))
+		session->stream = check_memory(open_memstream(&session->stream_bytes,
+							      &session->stream_size));
 	child_announce(&session->skel->bss->own_child);
 }
 
 /* Signals that end a measurement wait; others do what they always do. */
 static int prepare(struct session *session)
 {
-	struct output_options *output = &session->options->output;
-
 	libbpf_set_print(print_libbpf);
 	target_block_signals();
 	target_raise_files();
@@ -151,12 +149,9 @@ static int prepare(struct session *session)
 		p_err("the kernel has no kfunc bpf_stack_capture(), or no BTF; see \"stacks check\"");
 		return EXIT_SUPPORT;
 	}
-	if (!output_open(output) || !open_targets(session) || programs_load(session))
+	if (!output_open(&session->options->output) || !open_targets(session) || programs_load(session))
 		return EXIT_FAILED;
-	if (output_has_format(output, OUTPUT_DATA))
-		session->stream = check_memory(open_memstream(&session->stream_bytes,
-							      &session->stream_size));
-	child_announce(&session->skel->bss->own_child);
+	session_init_stacks(session);
 	/* Processes may be gone before their files are known, and most have libc, too. */
 	objects_read_process(&session->objects, getpid());
 	session->ring = ring_buffer__new(bpf_map__fd(session->skel->maps.records), on_record,
@@ -175,8 +170,6 @@ int session_open(struct session *session, struct options *options, const struct 
 	if (ops)
 		session->ops = *ops;
 	session->ops.completion = session->ops.completion ?: keep_completion;
-	objects_init(&session->objects);
-	stacks_init(&session->stacks, &session->objects);
 	/* What is printed now can not wait for downloads, nor for debug information. */
 	if (ops) {
 		unsetenv("DEBUGINFOD_URLS");
@@ -203,11 +196,9 @@ void session_close(struct session *session)
 	free(session->stream_bytes);
 	free(session->targets);
 	free(session->title);
-	free(session->users);
 	idmap_free(&session->cookies);
 	events_bpf__destroy(session->skel);
-	probes_free(&session->options->probes);
-	free(session->options->title);
+	probes_detach(&session->options->probes);
 	output_close(&session->options->output);
 }
 

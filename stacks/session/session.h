@@ -50,9 +50,7 @@ struct session {
 	FILE *stream;			/* the records, if they are wanted; in memory */
 	char *stream_bytes;
 	size_t stream_size;
-	__u64 *users;			/* which a cookie has got, by index */
-	size_t nr_users;
-	struct idmap cookies;		/* cookie: index */
+	struct idmap cookies;		/* cookie: the user stack that it has got, below 2^61 */
 	struct event_stats stats;	/* of all CPUs, at the end */
 	__u64 nr_unread;		/* records left in it when the time was over */
 	__u64 nr_unmatched;		/* events whose user stack has not come */
@@ -103,10 +101,13 @@ enum {
 /* Adds the counts. Returns 0 or a negative errno. */
 int session_read(struct session *session, struct output *output, int flags);
 
-/* Is each event in a row, or known to be lost? Without @last, that is not asked yet. */
-void session_check_sum(struct session *session, struct output *output, bool last);
-/* On standard error: which files were written, and what they have */
-void session_say_end(const struct session *session, const struct output *output);
+/*
+ * Adds all of the session to @output, and writes it to files, which are told on standard error. Is each
+ * event in a row, or known to be lost? Without @last, that is not asked yet. false: it failed, which
+ * was printed.
+ */
+bool session_write(struct session *session, struct output *output, struct output_options *options,
+		   int flags, bool last);
 
 /* Empty; and what the ring, or an earlier interval, has. */
 void session_init_stacks(struct session *session);

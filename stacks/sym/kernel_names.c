@@ -11,8 +11,8 @@
 
 struct kernel_symbol {
 	__u64 start;
-	char *name;
-	char *module;		/* NULL: none */
+	const char *name;
+	const char *module;	/* NULL: none */
 	bool is_function;
 };
 
@@ -28,10 +28,12 @@ static void add_symbol(struct kernel_names *names, char *line)
 		return;
 	symbol = xpush(names->symbols, names->nr);
 	symbol->start = start;
-	if (line[end] == '\t' && line[end + 1] == '[')
-		symbol->module = xasprintf("%.*s", (int)strcspn(line + end + 2, "]"), line + end + 2);
+	if (line[end] == '\t' && line[end + 1] == '[') {
+		symbol->module = line + end + 2;
+		line[end + 2 + strcspn(symbol->module, "]")] = 0;
+	}
 	line[end] = 0;
-	symbol->name = xstrdup(line + name);
+	symbol->name = line + name;
 	symbol->is_function = strchr("tTwW", type) && strcmp(symbol->name, "_etext") &&
 			      strcmp(symbol->name, "_einittext");
 }
@@ -48,13 +50,14 @@ static int compare_symbols(const void *left, const void *right)
 void kernel_names_read(struct kernel_names *names)
 {
 	FILE *file = fopen("/proc/kallsyms", "re");
-	char *line = NULL;
+	char *line, *next = NULL;
 	size_t size = 0;
 
 	kernel_names_free(names);
-	while (file && getline(&line, &size, file) > 0)
+	if (file && getdelim(&names->text, &size, 0, file) > 0)
+		next = names->text;
+	while ((line = strsep(&next, "\n")))
 		add_symbol(names, line);
-	free(line);
 	if (file)
 		fclose(file);
 	sort(names->symbols, names->nr, compare_symbols);
@@ -62,12 +65,7 @@ void kernel_names_read(struct kernel_names *names)
 
 void kernel_names_free(struct kernel_names *names)
 {
-	size_t i;
-
-	for (i = 0; i < names->nr; i++) {
-		free(names->symbols[i].name);
-		free(names->symbols[i].module);
-	}
+	free(names->text);
 	free(names->symbols);
 	*names = (struct kernel_names){};
 }

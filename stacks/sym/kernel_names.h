@@ -9,6 +9,7 @@
 struct kernel_symbol;
 
 struct kernel_names {
+	char *text;
 	struct kernel_symbol *symbols;
 	size_t nr;
 };

@@ -4,8 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 #include <linux/magic.h>
-#include <sys/mman.h>
-#include <sys/sendfile.h>
 #include <sys/vfs.h>
 #include "sym/mapped.h"
 #include "util/child.h"
@@ -47,21 +45,6 @@ static bool is_new(struct idmap *copied, const struct stat *st)
 	return true;
 }
 
-/* Everybody may write to a copy, so it is foreign. */
-static int copy_file(int fd, off_t size)
-{
-	int copy = size > MAX_COPY ? -1 : memfd_create("stacks", MFD_CLOEXEC);
-
-	ssize_t n;
-
-	while (copy >= 0 && size > 0 && (n = sendfile(copy, fd, NULL, size)) > 0)
-		size -= n;
-	if (copy < 0 || !size)
-		return copy;
-	close(copy);
-	return -1;
-}
-
 /* Any user can serve files by FUSE. Other servers are asked for a byte now, and trusted later. */
 static int prepare_file(struct reading *reading, struct mapped_file *file, int fd)
 {
@@ -75,8 +58,8 @@ static int prepare_file(struct reading *reading, struct mapped_file *file, int f
 	file->is_copy = fs.f_type == FUSE_SUPER_MAGIC;
 	if (!file->is_copy && pread(fd, &c, 1, 0) >= 0)
 		return fd;
-	if (file->is_copy && is_new(&reading->copied, &file->st))
-		copy = copy_file(fd, file->st.st_size);
+	if (file->is_copy && is_new(&reading->copied, &file->st) && file->st.st_size <= MAX_COPY)
+		copy = file_copy(fd, file->st.st_size);
 	close(fd);
 	return copy;
 }

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <sys/mman.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include "sym/functions.h"
 #include "sym/objects.h"
@@ -63,18 +61,11 @@ static struct elf_file *open_vdso(const struct object *object)
  */
 static int safe_copy(int fd)
 {
-	off_t end = 0;
 	struct stat st;
-	int copy;
 
 	if (fstat(fd, &st))
 		return -1;
-	if (!st.st_uid || st.st_size > MAX_COPY)
-		return dup(fd);
-	copy = memfd_create("stacks", MFD_CLOEXEC);
-	while (copy >= 0 && sendfile(copy, fd, &end, st.st_size) > 0)
-		;
-	return copy;
+	return !st.st_uid || st.st_size > MAX_COPY ? dup(fd) : file_copy(fd, st.st_size);
 }
 
 static Dwfl_Module *report(struct symbols *symbols, const struct object *object,

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include "sym/demangle.h"
 #include "sym/elf_file.h"
@@ -16,6 +15,7 @@
 #include "sym/symbol_table.h"
 #include "sym/symbolizer.h"
 #include "sym/symbols.h"
+#include "util/maps.h"
 #include "util/strings.h"
 
 static int number, failed;
@@ -91,34 +91,43 @@ static void test_perf_map(void)
 	unlink(path);
 }
 
-/* A copy of this program, of another user, with some sections as large as the file */
-static bool opens_copy(int nr_large, bool no_number)
+/* A copy of this program, of user @uid, that @edit has changed */
+static struct elf_file *edited_copy(uid_t uid, void (*edit)(Elf64_Ehdr *elf, off_t size))
 {
-	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	char path[] = "/tmp/stacks-unit-XXXXXX";
-	int fd = mkostemp(path, O_CLOEXEC);
-	struct elf_file *file = NULL;
-	struct stat st = {};
-	char *image = NULL;
-	Elf64_Shdr *section;
+	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), fd;
 	Elf64_Ehdr *elf;
+	struct stat st;
 
-	if (!fstat(from, &st))
-		image = xcalloc(1, st.st_size);
-	if (image && read(from, image, st.st_size) == st.st_size) {
-		elf = (void *)image;
-		section = (void *)(image + elf->e_shoff);
-		while (nr_large--)
-			section[elf->e_shnum - 1 - nr_large].sh_size = st.st_size;
-		if (no_number)
-			elf->e_shnum = 0;
-		if (write(fd, image, st.st_size) == st.st_size && !fchown(fd, 12345, 12345))
-			file = elf_file_open(dup(fd));
-	}
-	free(image);
+	if (fstat(from, &st) || (fd = file_copy(from, st.st_size)) < 0 ||
+	    fchown(fd, uid, uid))
+		return NULL;
+	elf = mmap(NULL, st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	edit(elf, st.st_size);
+	munmap(elf, st.st_size);
 	close(from);
-	close(fd);
-	unlink(path);
+	return elf_file_open(fd);
+}
+
+static void edit_nothing(Elf64_Ehdr *elf, off_t size)
+{
+}
+
+static void enlarge_sections(Elf64_Ehdr *elf, off_t size)
+{
+	Elf64_Shdr *section = (void *)elf + elf->e_shoff;
+
+	section[elf->e_shnum - 1].sh_size = section[elf->e_shnum - 2].sh_size = size;
+}
+
+static void hide_number(Elf64_Ehdr *elf, off_t size)
+{
+	elf->e_shnum = 0;
+}
+
+static bool opens_foreign(void (*edit)(Elf64_Ehdr *elf, off_t size))
+{
+	struct elf_file *file = edited_copy(12345, edit);
+
 	elf_file_close(file);
 	return file;
 }
@@ -129,9 +138,9 @@ static void test_elf(void)
 		printf("ok %d - ELF: files of others # SKIP needs root\n", ++number);
 		return;
 	}
-	check("ELF: file of another user", opens_copy(0, false));
-	check("ELF: sections overlap", !opens_copy(2, false));
-	check("ELF: number of sections elsewhere", !opens_copy(0, true));
+	check("ELF: file of another user", opens_foreign(edit_nothing));
+	check("ELF: sections overlap", !opens_foreign(enlarge_sections));
+	check("ELF: number of sections elsewhere", !opens_foreign(hide_number));
 }
 
 /* The better one of two names of a function */
@@ -208,24 +217,15 @@ static void test_functions(void)
 
 asm(".text\n.type without_fde, @function\nwithout_fde: nop\nnop\nnop\n.size without_fde, 3\n");
 
-/* This program, as if strip had been there */
-static struct elf_file *stripped_copy(void)
+/* As strip does it */
+static void hide_symbols(Elf64_Ehdr *elf, off_t size)
 {
-	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), fd = memfd_create("copy", 0), i;
-	Elf64_Shdr *section;
-	Elf64_Ehdr *elf;
-	struct stat st;
+	Elf64_Shdr *section = (void *)elf + elf->e_shoff;
+	int i;
 
-	if (fstat(from, &st) || sendfile(fd, from, NULL, st.st_size) != st.st_size)
-		return NULL;
-	elf = mmap(NULL, st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	section = (void *)elf + elf->e_shoff;
 	for (i = 0; i < elf->e_shnum; i++)
 		section[i].sh_type = section[i].sh_type == SHT_SYMTAB ? SHT_PROGBITS :
 				     section[i].sh_type;
-	munmap(elf, st.st_size);
-	close(from);
-	return elf_file_open(fd);
 }
 
 /* Of the last instruction of a function, is that the place (@at_end), or else the function? */
@@ -245,7 +245,7 @@ static bool starts_at(struct symbols *symbols, Elf *elf, const struct symbol *sy
 static void test_stripped(void)
 {
 	struct elf_file *file = elf_file_open(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
-	struct object object = { .name = "copy", .elf = stripped_copy() };
+	struct object object = { .name = "copy", .elf = edited_copy(geteuid(), hide_symbols) };
 	struct symbols *symbols = symbols_open(&object);
 	struct symbol_table table = {};
 

@@ -13,6 +13,7 @@
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
@@ -112,6 +113,19 @@ int file_open(const char *path)
 		errno = ENODEV;
 	close(fd);
 	return opened;
+}
+
+int file_copy(int fd, off_t size)
+{
+	int copy = memfd_create("stacks", MFD_CLOEXEC);
+	off_t at = 0;
+
+	while (copy >= 0 && at < size && sendfile(copy, fd, &at, size - at) > 0)
+		;
+	if (copy < 0 || at == size)
+		return copy;
+	close(copy);
+	return -1;
 }
 
 /* A name may be the one of another file by now. */

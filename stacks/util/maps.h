@@ -4,6 +4,7 @@
 #define __STACKS_MAPS_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 #include <linux/types.h>
 
 struct maps_line {
@@ -32,6 +33,9 @@ int maps_open_vdso(void);
 
 /* Opens a regular file: others are not opened. Returns -1 and sets errno. */
 int file_open(const char *path);
+
+/* The first @size bytes in memory, or -1. Everybody may write to a copy, so it is foreign. */
+int file_copy(int fd, off_t size);
 
 struct stat;
 
