@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* stacks report, stacks diff: what files of stacks have, in any format. */
 #include "cmd/main.h"
-#include "out/data.h"
 
 /* Of two files, the second one is compared to the first. */
 int cmd_report(struct options *options)

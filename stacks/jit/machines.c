@@ -93,6 +93,7 @@ static void keep_names(struct machines *all, struct jit_process *process)
 static void end(struct machines *all, struct machine *machine)
 {
 	struct jit_process *process = machine->process;
+	size_t i;
 
 	machine->is_over = true;
 	if (machine->vm)
@@ -100,12 +101,9 @@ static void end(struct machines *all, struct machine *machine)
 	machine->vm = NULL;
 	if (!process)
 		return;
-	all->counts[COUNT_UNKNOWN] += process->nr_unknown;
-	all->counts[COUNT_AGAIN] += process->nr_again;
-	all->counts[COUNT_MISSED] += process->nr_missed;
-	all->counts[COUNT_REFUSED] += process->nr_refused;
-	all->counts[COUNT_NAMELESS] += process->nr_nameless;
-	if (process->nr_refused)
+	for (i = 0; i < NR_COUNTS; i++)
+		all->counts[i] += process->counts[i];
+	if (process->refused)
 		p_err("%s (%u): the kernel refused tables: %s", process->comm, process->pid,
 		      strerror(process->refused));
 	keep_names(all, process);

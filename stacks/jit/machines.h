@@ -6,13 +6,6 @@
 #include "jit/kernel.h"
 #include "util/util.h"
 
-/* What happened, of processes that are gone, too */
-enum machines_count {
-	COUNT_LOADS, COUNT_MISSED, COUNT_LOST, COUNT_UNKNOWN, COUNT_AGAIN, COUNT_REFUSED,
-	COUNT_NAMELESS, COUNT_GIVEN_UP,
-	NR_COUNTS
-};
-
 struct machine;
 
 struct machines {
@@ -29,7 +22,7 @@ struct machines {
 	__u64 next_flush;
 	__u64 next_try;		/* 0: nobody is starting */
 	__u64 next_scan;
-	__u64 counts[NR_COUNTS];
+	__u64 counts[NR_COUNTS];	/* of processes that are gone, too */
 };
 
 /* Return: 0 or a negative errno; the error was printed. @tables: else, only events */

@@ -136,7 +136,7 @@ static void add_name(struct jit_process *process, const struct hotspot_blob *blo
 	if (!process->names)
 		return;
 	hotspot_name(process->vm, blob, name, sizeof(name));
-	process->nr_nameless += !map_file_add(process->names, blob->start, blob->end, name);
+	process->counts[COUNT_NAMELESS] += !map_file_add(process->names, blob->start, blob->end, name);
 }
 
 static bool is_same(const struct hotspot_blob *a, const struct hotspot_blob *b)
@@ -167,7 +167,7 @@ static struct jit_code *make_code(struct jit_process *process, const struct hots
 	code->blob = *blob;
 	code->hash = hash;
 	code->unknown = !hotspot_rows(process->vm, blob, bytes, &code->rows);
-	process->nr_unknown += code->unknown;
+	process->counts[COUNT_UNKNOWN] += code->unknown;
 	process->nr_rows += code->rows.nr;
 	touch(process, code);
 	add_name(process, blob);
@@ -177,7 +177,7 @@ static struct jit_code *make_code(struct jit_process *process, const struct hots
 static void drop_code(struct jit_process *process, struct jit_code *code)
 {
 	process->nr_rows -= code->rows.nr;
-	process->nr_unknown -= code->unknown;
+	process->counts[COUNT_UNKNOWN] -= code->unknown;
 	touch(process, code);
 	free_code(code);
 }
@@ -286,7 +286,7 @@ void jit_process_load(struct jit_process *process, __u64 address)
 	if (hotspot_find(process->vm, address, &blob))
 		reload(process, &blob);
 	else
-		process->nr_missed++;
+		process->counts[COUNT_MISSED]++;
 }
 
 /* Reads all blobs of a piece again, which adds to the pieces next to it, too. */
@@ -337,7 +337,7 @@ static int supply_piece(struct jit_process *process, unsigned int r, struct jit_
 		error = jit_kernel_set(process, r, start, &process->table, &piece->generation);
 		if (error != -EAGAIN)
 			break;
-		process->nr_again++;
+		process->counts[COUNT_AGAIN]++;
 		error = jit_kernel_set(process, r, start, NULL, &piece->generation);
 		if (error)
 			break;
@@ -350,7 +350,7 @@ static int supply_piece(struct jit_process *process, unsigned int r, struct jit_
 		piece->table_size = process->table.size;
 	if (!error || error == -EAGAIN || error == -ESRCH)
 		return error == -ESRCH ? error : 0;
-	process->nr_refused++;
+	process->counts[COUNT_REFUSED]++;
 	process->refused = -error;
 	return 0;
 }

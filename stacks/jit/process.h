@@ -43,6 +43,13 @@ struct jit_range {
 	size_t nr_pieces;
 };
 
+/* What happened */
+enum jit_count {
+	COUNT_LOADS, COUNT_MISSED, COUNT_LOST, COUNT_UNKNOWN, COUNT_AGAIN, COUNT_REFUSED,
+	COUNT_NAMELESS, COUNT_GIVEN_UP,
+	NR_COUNTS
+};
+
 struct jit_process {
 	__u32 pid;
 	char comm[17];
@@ -57,12 +64,8 @@ struct jit_process {
 	size_t buffer_size;
 	const char *why;	/* it was given up, or NULL */
 	__u64 nr_rows;
-	__u64 nr_unknown;	/* blobs that have no rows for that reason */
-	__u64 nr_again;		/* pieces that changed while they were read */
-	__u64 nr_missed;	/* events without a method */
-	__u64 nr_nameless;	/* blobs whose names found no room */
-	__u64 nr_refused;	/* tables that the kernel did not take */
-	int refused;
+	__u64 counts[NR_COUNTS];
+	int refused;		/* why the kernel did not take a table */
 };
 
 /* Takes @vm, which has heaps. NULL: @why its ranges are not made known; @vm is closed. */

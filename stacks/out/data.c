@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <bpf/hashmap.h>
-#include "out/data.h"
+#include "out/output.h"
 
 /* All parts begin like the records of the kernel: with a magic and a size, a multiple of 8. */
 enum data_magic {

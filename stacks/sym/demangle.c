@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/time.h>
 #include <demangle.h>
-#include "sym/demangle.h"
+#include "sym/symbols.h"
 #include "util/util.h"
 
 /* What is longer stays mangled. */

@@ -2,7 +2,7 @@
 #include <dwarf.h>
 #include <string.h>
 #include "sym/elf_file.h"
-#include "sym/functions.h"
+#include "sym/symbols.h"
 #include "util/util.h"
 
 /* Of a file of others, which may have holes; the largest programs have half of it. */

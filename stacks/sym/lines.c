@@ -6,7 +6,7 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <stdlib.h>
-#include "sym/lines.h"
+#include "sym/symbols.h"
 
 /* How many functions before an address to try: one may lie in another one */
 #define MAX_BACK	16

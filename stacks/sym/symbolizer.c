@@ -4,7 +4,6 @@
 #include <string.h>
 #include <bpf/hashmap.h>
 #include <bpf/libbpf.h>
-#include "sym/demangle.h"
 #include "sym/perf_map.h"
 #include "sym/symbolizer.h"
 #include "sym/symbols.h"

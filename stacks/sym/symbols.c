@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/stat.h>
-#include "sym/functions.h"
 #include "sym/objects.h"
 #include "sym/symbol_table.h"
 #include "sym/symbols.h"

@@ -7,8 +7,35 @@
 #define __STACKS_SYMBOLS_H
 
 #include <stdbool.h>
+#include <elfutils/libdwfl.h>
+#include <gelf.h>
 #include <linux/types.h>
-#include "sym/lines.h"
+#include "util/util.h"
+
+/* Functions in which others are inlined: more are left out, the innermost ones. */
+#define LINES_MAX	64
+
+/* A place in the source. Texts live as long as the module. */
+struct source {
+	const char *function;	/* inlined, may be mangled; NULL: the one that the symbol names */
+	const char *file;	/* NULL: not known */
+	int line;
+};
+
+/* Functions by address, of the units that were asked for. All 0: none yet */
+struct lines {
+	struct lines_unit *units;
+	size_t nr;
+	struct idmap index;
+};
+
+/*
+ * Puts the places that @address belongs to into @sources, of LINES_MAX: the innermost first, then
+ * what each was inlined in. Returns their number; 0: there is no debug information of it.
+ */
+size_t lines_find(struct lines *lines, Dwfl_Module *module, GElf_Addr address,
+		  struct source *sources);
+void lines_free(struct lines *lines);
 
 struct object;
 struct symbols;
@@ -36,5 +63,27 @@ void symbols_find(struct symbols *symbols, __u64 offset, struct symbol_found *fo
 
 /* See lines_find(). There are none of other users' files: libdw could be made to crash. */
 size_t symbols_lines(struct symbols *symbols, __u64 offset, struct source *sources);
+
+/*
+ * Where functions of a file begin, by its unwind information: stripped files have that, too.
+ * All 0: not read yet
+ */
+struct functions {
+	Elf_Data *table;	/* .eh_frame_hdr */
+	GElf_Addr table_address;
+	Elf_Data *entries;	/* .eh_frame */
+	GElf_Addr entries_address;
+	bool is_read;
+};
+
+/* false: @address is in no function that is known. */
+bool functions_find(struct functions *functions, Elf *elf, GElf_Addr address, GElf_Addr *start);
+
+/*
+ * What the source calls the function that the symbol @name belongs to: of C++, with its
+ * parameters, and of Rust, without the hash. NULL if @name is not mangled, or is wrong, or stands
+ * for more than 4 KiB, or takes longer than 100 ms, or ten others did. To be freed.
+ */
+char *demangle(const char *name);
 
 #endif /* __STACKS_SYMBOLS_H */

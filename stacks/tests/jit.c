@@ -744,7 +744,7 @@ static void report(struct test *test, const struct counts *counts)
 	printf("# HotSpot %s: %zu blobs, %llu rows, %llu KiB, first scan %llu ms, %llu with unknown instructions\n",
 	       process->vm->release, process->nr, process->nr_rows,
 	       jit_process_table_bytes(process) >> 10, test->scan_ns / NS_PER_MS,
-	       process->nr_unknown);
+	       process->counts[COUNT_UNKNOWN]);
 	printf("# %u stops in %.1f s, innermost frame generated %.1f %%, frames %.1f, generated %.1f\n",
 	       counts->stops, (now_ns() - test->begin) / 1e9, share(counts->leaf, counts->stops),
 	       share(test->nr_frames, counts->stops) / 100,
@@ -752,7 +752,7 @@ static void report(struct test *test, const struct counts *counts)
 	if (test->by_events)
 		printf("# %llu events, %llu us each, %llu lost, %llu without a method\n",
 		       test->nr_loads, test->load_ns / (test->nr_loads ?: 1) / 1000,
-		       jit_kernel_lost(&test->kernel), process->nr_missed);
+		       jit_kernel_lost(&test->kernel), process->counts[COUNT_MISSED]);
 	printf("# complete %.2f %% (first 8 s: %.2f %% of %u), bogus %.2f %%, taken for a thread's start %u\n",
 	       share(counts->complete, counts->stops),
 	       share(counts->first_complete, counts->first), counts->first,

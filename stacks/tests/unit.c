@@ -7,9 +7,7 @@
 #include <unistd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include "sym/demangle.h"
 #include "sym/elf_file.h"
-#include "sym/functions.h"
 #include "sym/kernel_names.h"
 #include "sym/perf_map.h"
 #include "sym/symbol_table.h"
