@@ -60,6 +60,13 @@ static struct machine *find(const struct machines *all, __u32 pid)
 	return i < 0 ? NULL : all->machines[i];
 }
 
+struct jit_process *machines_process(const struct machines *all, __u32 pid)
+{
+	const struct machine *machine = find(all, pid);
+
+	return machine ? machine->process : NULL;
+}
+
 static void write_names(struct jit_process *process)
 {
 	int error = process->names ? map_file_write(process->names) : 0;

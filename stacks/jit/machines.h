@@ -29,6 +29,8 @@ struct machines {
 int machines_open(struct machines *all, bool tables);
 /* Up to @ms. false: all processes of ->pids have ended. */
 bool machines_wait(struct machines *all, unsigned int ms);
+/* NULL: it has no virtual machine, or one that is starting */
+struct jit_process *machines_process(const struct machines *all, __u32 pid);
 void machines_close(struct machines *all);
 
 #endif /* __STACKS_MACHINES_H */

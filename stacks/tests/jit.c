@@ -21,7 +21,7 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <bpf/libbpf.h>
-#include "jit/kernel.h"
+#include "jit/machines.h"
 #include "jit/memory.h"
 #include "jit/process.h"
 #include "util/util.h"
@@ -55,6 +55,7 @@ struct reason {
 };
 
 struct test {
+	pid_t pid;
 	struct jit_process *process;
 	struct image *images;
 	size_t nr_images;
@@ -77,14 +78,8 @@ struct test {
 	unsigned int gap_ms;
 	__u64 begin;
 	__u64 scan_ns;
-	struct jit_kernel kernel;
-	struct jit_probes probes;
+	struct machines machines;	/* which make tables by events */
 	bool by_events;
-	bool has_loads;
-	__u64 next_flush;
-	__u64 updated;
-	__u64 nr_loads;
-	__u64 load_ns;
 };
 
 static void free_image(struct image *image)
@@ -133,7 +128,7 @@ static void make_image(struct image *image, const struct eh_frame *table)
 
 static void set_table(void *arg, __u64 piece, const struct eh_frame *table)
 {
-	struct test *test = arg;
+	struct test *test = container_of(arg, struct test, machines);
 	struct image *image;
 	size_t i;
 
@@ -629,46 +624,6 @@ static bool update(struct test *test)
 	return jit_process_scan(test->process) && jit_process_flush(test->process);
 }
 
-static void on_load(void *arg, __u32 pid, __u64 address)
-{
-	struct test *test = arg;
-	__u64 begin = now_ns();
-
-	test->nr_loads++;
-	test->has_loads = true;
-	jit_process_load(test->process, address);
-	test->load_ns += now_ns() - begin;
-}
-
-static bool open_events(struct test *test)
-{
-	if (jit_kernel_open(&test->kernel, false))
-		return false;
-	jit_kernel_attach(&test->kernel, test->process, &test->probes);
-	return test->probes.load;
-}
-
-/* As the daemon */
-static void wait_for_events(struct test *test, __u64 until)
-{
-	__u64 now, due;
-
-	while ((now = now_ns()) < until) {
-		if (now - test->updated > 1000000000ULL) {
-			test->updated = now;
-			update(test);
-		}
-		due = test->has_loads ? min(until, max(test->next_flush, now)) : until;
-		jit_kernel_poll(&test->kernel, (due - now + 999999) / 1000000);
-		now = now_ns();
-		if (test->has_loads && now >= test->next_flush) {
-			jit_process_flush(test->process);
-			test->has_loads = false;
-			test->next_flush = now_ns() + min(10 * (now_ns() - now), 20000000ULL);
-		}
-	}
-}
-
 struct counts {
 	unsigned int stops;
 	unsigned int complete;
@@ -702,13 +657,18 @@ static void take_sample(struct test *test, const struct frame *frame, struct cou
 	}
 }
 
-static void wait_for_next(struct test *test)
+/* false: by events, the process is gone. */
+static bool wait_for_next(struct test *test)
 {
-	__u64 until = now_ns() + NS_PER_MS + random() % (2 * test->gap_ms * NS_PER_MS);
+	__u64 now = now_ns(), until = now + NS_PER_MS + random() % (2 * test->gap_ms * NS_PER_MS);
 
-	if (test->by_events)
-		return wait_for_events(test, until);
-	usleep((until - now_ns()) / 1000);
+	if (!test->by_events)
+		return !usleep((until - now) / 1000);
+	for (; test->process && now < until; now = now_ns()) {
+		machines_wait(&test->machines, (until - now) / NS_PER_MS);
+		test->process = machines_process(&test->machines, test->pid);
+	}
+	return test->process;
 }
 
 static void sample(struct test *test, struct counts *counts)
@@ -717,8 +677,7 @@ static void sample(struct test *test, struct counts *counts)
 	pid_t tid;
 
 	while (counts->stops < test->nr_stops && now_ns() - test->begin < MAX_NS) {
-		wait_for_next(test);
-		tid = pick_thread(test->process->pid);
+		tid = wait_for_next(test) ? pick_thread(test->pid) : -1;
 		if (tid < 0)
 			return;
 		if (!tid || !stop(test, tid, &frame))
@@ -741,6 +700,8 @@ static void report(struct test *test, const struct counts *counts)
 	const struct jit_process *process = test->process;
 	size_t i;
 
+	if (!process)
+		return;
 	printf("# HotSpot %s: %zu blobs, %llu rows, %llu KiB, first scan %llu ms, %llu with unknown instructions\n",
 	       process->vm->release, process->nr, process->nr_rows,
 	       jit_process_table_bytes(process) >> 10, test->scan_ns / NS_PER_MS,
@@ -750,9 +711,9 @@ static void report(struct test *test, const struct counts *counts)
 	       share(test->nr_frames, counts->stops) / 100,
 	       share(test->nr_generated, counts->stops) / 100);
 	if (test->by_events)
-		printf("# %llu events, %llu us each, %llu lost, %llu without a method\n",
-		       test->nr_loads, test->load_ns / (test->nr_loads ?: 1) / 1000,
-		       jit_kernel_lost(&test->kernel), process->counts[COUNT_MISSED]);
+		printf("# %llu events, %llu lost, %llu without a method\n",
+		       test->machines.counts[COUNT_LOADS], jit_kernel_lost(&test->machines.kernel),
+		       process->counts[COUNT_MISSED]);
 	printf("# complete %.2f %% (first 8 s: %.2f %% of %u), bogus %.2f %%, taken for a thread's start %u\n",
 	       share(counts->complete, counts->stops),
 	       share(counts->first_complete, counts->first), counts->first,
@@ -764,7 +725,7 @@ static void report(struct test *test, const struct counts *counts)
 }
 
 /* A virtual machine that has just started may not have code heaps yet. */
-static bool open_process(struct test *test, __u32 pid)
+static bool open_process(struct test *test)
 {
 	struct hotspot *vm = NULL;
 	const char *why = NULL;
@@ -772,25 +733,31 @@ static bool open_process(struct test *test, __u32 pid)
 
 	elf_version(EV_CURRENT);
 	test->stack = xcalloc(1, MAX_STACK + PAGE);
-	test->kernel = (struct jit_kernel){ .on_table = set_table, .on_load = on_load, .arg = test };
+	test->machines = (struct machines){
+		.kernel = { .on_table = set_table, .arg = &test->machines },
+		.pids = &test->pid, .nr_pids = 1,
+	};
+	if (test->by_events && machines_open(&test->machines, false))
+		return false;
 	for (tries = 0; tries < 100 && !test->process; tries++) {
-		vm = vm ?: hotspot_open(pid, &why);
+		if (test->by_events) {
+			machines_wait(&test->machines, 20);
+			test->process = machines_process(&test->machines, test->pid);
+			continue;
+		}
+		vm = vm ?: hotspot_open(test->pid, &why);
 		why = vm ? hotspot_read_heaps(vm) : why;
 		if (vm && !why)
-			test->process = jit_process_open(vm, &test->kernel, &why);
+			test->process = jit_process_open(vm, &test->machines.kernel, &why);
 		usleep(20000);
 	}
 	if (!test->process) {
-		p_err("process %u: %s", pid, why ?: "no virtual machine");
+		p_err("process %u: %s", test->pid, why ?: "no virtual machine");
 		return false;
 	}
 	read_modules(test);
-	if (test->by_events && !open_events(test)) {
-		p_err("cannot attach probes");
-		return false;
-	}
 	test->begin = now_ns();
-	if (!update(test))
+	if (!test->by_events && !update(test))
 		return false;
 	test->scan_ns = now_ns() - test->begin;
 	return true;
@@ -817,8 +784,9 @@ int main(int argc, char **argv)
 	}
 	if (optind + 1 != argc || !test.gap_ms)
 		return EXIT_USAGE;
+	test.pid = atoi(argv[optind]);
 	printf("TAP version 13\n1..1\n");
-	good = open_process(&test, atoi(argv[optind]));
+	good = open_process(&test);
 	if (good) {
 		sample(&test, &counts);
 		report(&test, &counts);
