@@ -148,10 +148,9 @@ static bool add_thread(struct dumper *dumper, struct output *output,
 		.tgid	= thread->tgid,
 		.pid	= thread->pid,
 		.state	= letters[state_of(thread->state)],
+		.process = strings_format(&output->texts, "%.*s", COMM_SIZE, thread->comm),
 		.values	= { 1 },
 	};
-	struct event_ids ids = { .kernel = thread->kernel, .user = thread->user };
-	char comm[COMM_SIZE + 1] = "";
 
 	if (thread->result == -EPERM)
 		return false;
@@ -160,12 +159,10 @@ static bool add_thread(struct dumper *dumper, struct output *output,
 		return true;
 	/* A full ring is counted by itself, and the ids are valid. */
 	if (thread->result && thread->result != -ENOSPC)
-		ids.note = thread->result == -EAGAIN ? "running" :
+		stack.note = thread->result == -EAGAIN ? "running" :
 			   thread->result == -ENODATA ? "no stack" :
 			   strings_copy(&output->texts, strerror(-thread->result));
-	memcpy(comm, thread->comm, COMM_SIZE);
-	stack.process = comm;
-	session_find_stacks(&dumper->session, output, &ids, &stack);
+	session_find_stacks(&dumper->session, output, 0, thread->kernel, thread->user, &stack);
 	output_add(output, &stack);
 	return true;
 }

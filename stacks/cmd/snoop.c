@@ -70,13 +70,7 @@ static void print_event(struct snooper *snooper, const struct event_record *even
 			const char *note)
 {
 	struct session *session = &snooper->session;
-	struct output_stack stack = { .tgid = event->tgid };
-	struct event_ids ids = {
-		.event	= event->event,
-		.kernel	= event->kernel,
-		.user	= event->user,
-		.note	= error_note(event) ?: note,
-	};
+	struct output_stack stack = { .tgid = event->tgid, .note = error_note(event) ?: note };
 	/* One that came before the clock was read */
 	__u64 time = event->time > session->begin ? event->time - session->begin : 0;
 	char comm[COMM_SIZE + 1] = "";
@@ -84,8 +78,9 @@ static void print_event(struct snooper *snooper, const struct event_record *even
 	begin(snooper);
 	memcpy(comm, event->comm, COMM_SIZE);
 	make_printable(comm);
-	session_find_stacks(session, snooper->output, &ids, &stack);
-	if (!stack.note && !ids.kernel && !ids.user)
+	session_find_stacks(session, snooper->output, event->event, event->kernel, event->user,
+			    &stack);
+	if (!stack.note && !event->kernel && !event->user)
 		stack.note = "no stack";
 	if (!stack.note && stack.user &&
 	    !symbolizer_has_begin(&snooper->output->symbolizer, stack.tgid, stack.user))

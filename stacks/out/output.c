@@ -51,14 +51,9 @@ void output_clear(struct output *output)
 
 void output_add(struct output *output, const struct output_stack *stack)
 {
-	struct output_stack *new;
+	struct output_stack *new = xpush(output->stacks, output->nr_stacks);
 
-	new = xpush(output->stacks, output->nr_stacks);
 	*new = *stack;
-	if (new->process)
-		new->process = strings_format(&output->texts, "%s", new->process);
-	if (new->waker)
-		new->waker = strings_format(&output->texts, "%s", new->waker);
 	/* Else it looks like a stack that starts in the middle. Rows of a file have a note. */
 	if (!new->note && new->user && !output->symbolizer.objects->is_file &&
 	    !symbolizer_has_begin(&output->symbolizer, new->tgid, new->user))

@@ -26,35 +26,33 @@ struct output *session_output(struct session *session, const struct output_value
 	return output;
 }
 
-void session_find_stacks(struct session *session, struct output *output,
-			 const struct event_ids *ids, struct output_stack *stack)
+void session_find_stacks(struct session *session, struct output *output, __u64 event, __u64 kernel,
+			 __u64 user, struct output_stack *stack)
 {
-	const struct probe *probe = probes_find(&session->options->probes, ids->event);
-	struct stacks *stacks = &session->stacks;
+	const struct probe *probe = probes_find(&session->options->probes, event);
 	const char *name, *module;
 
 	/* A function is the innermost frame already. */
 	if (probe && probe->kind != PROBE_USER_FUNCTION)
 		stack->event = strings_format(&output->texts, "%s", probe->name);
-	if (ids->event && !probe) {
-		name = kernel_names_find(&output->symbolizer.kernel, ids->event, &module);
+	if (event && !probe) {
+		name = kernel_names_find(&output->symbolizer.kernel, event, &module);
 		stack->event = name ? strings_format(&output->texts, "kr:%s", name) :
-				      strings_format(&output->texts, "kr:0x%llx", ids->event);
+				      strings_format(&output->texts, "kr:0x%llx", event);
 	}
-	stack->kernel = stacks_find(stacks, ids->kernel);
-	stack->user = stacks_find(stacks, ids->user);
-	stack->note = ids->note;
-	if (!ids->note && ids->kernel && !stack->kernel)
+	stack->kernel = stacks_find(&session->stacks, kernel);
+	stack->user = stacks_find(&session->stacks, user);
+	if (!stack->note && kernel && !stack->kernel)
 		stack->note = "kernel stack lost";
-	else if (!ids->note && ids->user && !stack->user)
+	else if (!stack->note && user && !stack->user)
 		stack->note = "user stack lost";
 }
 
 #define CGROUPS			"/sys/fs/cgroup"
 #define HANDLE_OF_KERNFS	0xfe
 
-/* Its path below the file system, by its id; or that, if it is gone. To be freed */
-static char *cgroup_name(__u64 id)
+/* Its path below the file system, by its id; or that, if it is gone */
+static const char *cgroup_name(struct output *output, __u64 id)
 {
 	union {
 		struct file_handle head;
@@ -75,8 +73,8 @@ static char *cgroup_name(__u64 id)
 	if (root >= 0)
 		close(root);
 	if (strncmp(path, CGROUPS, len))
-		return xasprintf("cgroup %llu", id);
-	return xstrdup(path[len] ? path + len : "/");
+		return strings_format(&output->texts, "cgroup %llu", id);
+	return strings_format(&output->texts, "%s", path[len] ? path + len : "/");
 }
 
 static void add_row(struct session *session, struct output *output, const struct count_key *key,
@@ -90,35 +88,27 @@ static void add_row(struct session *session, struct output *output, const struct
 			    count->delay_ns },
 		.waker_kernel = stacks_find(&session->stacks, key->waker_kernel),
 		.waker_user = stacks_find(&session->stacks, key->waker_user),
-	};
-	struct event_ids ids = {
-		.event	= key->event,
-		.kernel	= key->kernel,
-		.user	= key->user,
 		.note	= key->user_lost ? "user stack lost" : NULL,
 	};
-	char comm[COMM_SIZE + 1] = "", waker[COMM_SIZE + 1] = "", *cgroup;
-	long user;
+	__u64 user = key->user;
+	long known;
 
 	if (key->is_cookie) {
-		user = idmap_find(&session->cookies, key->user);
-		ids.user = user >= 0 ? user : 0;
-		ids.note = user >= 0 ? ids.note : "user stack not known yet";
-		session->nr_unmatched += user >= 0 ? 0 : count->events;
+		known = idmap_find(&session->cookies, key->user);
+		user = known >= 0 ? known : 0;
+		stack.note = known >= 0 ? stack.note : "user stack not known yet";
+		session->nr_unmatched += known >= 0 ? 0 : count->events;
 	}
 	if (!stack.tgid && options->nr_pids == 1)
 		stack.tgid = options->pids[0];
-	session_find_stacks(session, output, &ids, &stack);
-	memcpy(comm, key->who.comm, COMM_SIZE);
-	memcpy(waker, key->waker, COMM_SIZE);
-	if (key->who.tgid)
-		stack.process = comm;
-	if (*waker)
-		stack.waker = waker;
-	cgroup = options->by_cgroup ? cgroup_name(key->who.start) : NULL;
-	stack.process = cgroup ?: stack.process;
+	session_find_stacks(session, output, key->event, key->kernel, user, &stack);
+	if (options->by_cgroup)
+		stack.process = cgroup_name(output, key->who.start);
+	else if (key->who.tgid)
+		stack.process = strings_format(&output->texts, "%.*s", COMM_SIZE, key->who.comm);
+	if (*key->waker)
+		stack.waker = strings_format(&output->texts, "%.*s", COMM_SIZE, key->waker);
 	output_add(output, &stack);
-	free(cgroup);
 }
 
 static bool is_known(const struct session *session, const struct count_key *key)

@@ -117,23 +117,12 @@ void session_take_record(struct session *session, void *data, size_t size);
 int session_next_interval(struct session *session, const char *directory, bool last);
 void session_begin_interval(struct session *session);
 
-/**
- * struct event_ids - the stacks of an event, by the ids that the kernel has for them
- * @event:	as struct count_key has it
- * @kernel:	0: there is no such stack
- * @user:	likewise
- * @note:	NULL, or why the user stack is missing
+/*
+ * For printing: sets the event (as struct count_key has it) and the stacks of these ids, or 0, which live
+ * as long as @output. A stack that is missing is noted, unless there is a note.
  */
-struct event_ids {
-	__u64 event;
-	__u64 kernel;
-	__u64 user;
-	const char *note;
-};
-
-/* For printing: sets the event, stacks and note of @stack, which live as long as @output. */
-void session_find_stacks(struct session *session, struct output *output,
-			 const struct event_ids *ids, struct output_stack *stack);
+void session_find_stacks(struct session *session, struct output *output, __u64 event, __u64 kernel,
+			 __u64 user, struct output_stack *stack);
 
 /* All that is missing in what will be printed, and what happened */
 void session_add_counts(struct session *session, struct output *output);
