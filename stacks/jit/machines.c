@@ -135,7 +135,7 @@ static void announce(struct machine *machine)
 
 	printf("%s (%u): HotSpot %s, %zu blobs, %llu rows, %llu KiB, after %llu ms%s\n",
 	       process->comm, process->pid, *process->vm->release ? process->vm->release : "(?)",
-	       process->nr, process->nr_rows, jit_process_table_bytes(process) >> 10,
+	       process->nr, process->nr_rows, process->table_bytes >> 10,
 	       (now_ns() - machine->born) / NS_PER_MS,
 	       machine->probes.load ? "" : ", no events: new code has rows after a second");
 	fflush(stdout);

@@ -346,8 +346,10 @@ static int supply_piece(struct jit_process *process, unsigned int r, struct jit_
 	}
 	if (error == -EAGAIN || error == -ENOMEM)
 		piece->dirty = true;	/* The next flush tries again. */
-	if (!error)
+	if (!error) {
+		process->table_bytes += process->table.size - piece->table_size;
 		piece->table_size = process->table.size;
+	}
 	if (!error || error == -EAGAIN || error == -ESRCH)
 		return error == -ESRCH ? error : 0;
 	process->counts[COUNT_REFUSED]++;
@@ -375,17 +377,4 @@ bool jit_process_flush(struct jit_process *process)
 		}
 	}
 	return true;
-}
-
-__u64 jit_process_table_bytes(const struct jit_process *process)
-{
-	__u64 sum = 0;
-	unsigned int r;
-	size_t i;
-
-	for (r = 0; r < process->vm->nr_heaps; r++) {
-		for (i = 0; i < process->ranges[r].nr_pieces; i++)
-			sum += process->ranges[r].pieces[i].table_size;
-	}
-	return sum;
 }

@@ -64,6 +64,7 @@ struct jit_process {
 	size_t buffer_size;
 	const char *why;	/* it was given up, or NULL */
 	__u64 nr_rows;
+	__u64 table_bytes;	/* of all pieces */
 	__u64 counts[NR_COUNTS];
 	int refused;		/* why the kernel did not take a table */
 };
@@ -82,6 +83,5 @@ void jit_process_load(struct jit_process *process, __u64 address);
 
 /* The code that has @address, or NULL */
 const struct jit_code *jit_process_find(const struct jit_process *process, __u64 address);
-__u64 jit_process_table_bytes(const struct jit_process *process);
 
 #endif /* __STACKS_JIT_PROCESS_H */

@@ -10,8 +10,6 @@
 
 /* Of a file whose server may stop to answer, so many bytes are copied. */
 #define MAX_COPY	(256 << 20)
-/* Of all such files, which stay in memory */
-#define MAX_COPIED	(1ULL << 30)
 
 struct reading {
 	const struct mapped_request *request;
@@ -87,39 +85,11 @@ static void on_line(void *arg, __u32 id, const struct maps_line *line)
 		close(fd);
 }
 
-static void read_mapped(const void *request)
+void mapped_read(const void *request)
 {
 	static struct reading reading;
 
 	reading.request = request;
 	reading.nr = 0;
 	maps_each(reading.request->tgid, on_line, &reading);
-}
-
-struct receiver {
-	mapped_fn fn;
-	void *arg;
-};
-
-static void on_message(void *arg, const void *data, size_t size, int fd)
-{
-	const struct receiver *receiver = arg;
-	const struct mapped_file *file = data;
-	static unsigned long long copied;
-	struct stat st;
-
-	if (fd >= 0 && file->is_copy && !fstat(fd, &st))
-		copied += st.st_size;
-	if (fd >= 0 && file->is_copy && copied > MAX_COPIED) {
-		close(fd);
-		fd = -1;
-	}
-	receiver->fn(receiver->arg, data, fd);
-}
-
-int mapped_read(const struct mapped_request *request, mapped_fn fn, void *arg)
-{
-	struct receiver receiver = { fn, arg };
-
-	return child_call(read_mapped, request, sizeof(*request), on_message, &receiver);
 }

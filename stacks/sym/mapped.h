@@ -21,9 +21,6 @@ struct mapped_file {
 	char path[PATH_MAX];
 };
 
-/* @fd: the file, or a copy; -1: there is none. Takes it over. */
-typedef void (*mapped_fn)(void *arg, const struct mapped_file *file, int fd);
-
 struct mapped_request {
 	__u32 tgid;
 	__u32 first;			/* index of the first mapping to look at */
@@ -33,7 +30,10 @@ struct mapped_request {
 
 __u64 mapped_key(const struct maps_line *line);
 
-/* As child_call() */
-int mapped_read(const struct mapped_request *request, mapped_fn fn, void *arg);
+/*
+ * For child_call(), of a struct mapped_request: sends a struct mapped_file with the file, or with a copy,
+ * or with none.
+ */
+void mapped_read(const void *request);
 
 #endif /* __STACKS_MAPPED_H */

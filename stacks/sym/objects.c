@@ -14,6 +14,8 @@
 
 /* For the files of a process that answers slowly */
 #define MAX_NS		5000000000ULL
+/* Bytes of files that were copied, of all processes */
+#define MAX_COPIED	(1ULL << 30)
 
 static __u32 add_object(struct objects *objects, struct object object)
 {
@@ -180,8 +182,19 @@ struct reading {
 	struct mapped_file file;	/* the last one that was begun */
 };
 
-static void on_mapped(void *arg, const struct mapped_file *file, int fd)
+/* Copies stay in memory. */
+static bool has_room(int fd)
 {
+	static unsigned long long copied;
+	struct stat st;
+
+	copied += fstat(fd, &st) ? 0 : st.st_size;
+	return copied <= MAX_COPIED;
+}
+
+static void on_mapped(void *arg, const void *data, size_t size, int fd)
+{
+	const struct mapped_file *file = data;
 	struct reading *reading = arg;
 	struct object new = {
 		.inode = file->line.inode,
@@ -193,6 +206,10 @@ static void on_mapped(void *arg, const struct mapped_file *file, int fd)
 		.is_copy = file->is_copy,
 	};
 
+	if (fd >= 0 && file->is_copy && !has_room(fd)) {
+		close(fd);
+		fd = -1;
+	}
 	reading->in_file = file->is_begin;
 	if (!file->is_begin)
 		object_of_file(reading->objects, fd, &new, file->path);
@@ -209,7 +226,8 @@ void objects_read_process(struct objects *objects, __u32 tgid)
 	int error;
 
 	idmap_set(&objects->rounds, tgid, objects->round);
-	while ((error = mapped_read(&request, on_mapped, &reading))) {
+	while ((error = child_call(mapped_read, &request, sizeof(request), on_mapped,
+				   &reading))) {
 		/* Too many others hang */
 		if (error == -EAGAIN)
 			return;

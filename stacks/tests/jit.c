@@ -298,7 +298,7 @@ static void report(struct test *test, const struct counts *counts)
 		return;
 	printf("# HotSpot %s: %zu blobs, %llu rows, %llu KiB, first scan %llu ms, %llu with unknown instructions\n",
 	       process->vm->release, process->nr, process->nr_rows,
-	       jit_process_table_bytes(process) >> 10, test->scan_ns / NS_PER_MS,
+	       process->table_bytes >> 10, test->scan_ns / NS_PER_MS,
 	       process->counts[COUNT_UNKNOWN]);
 	printf("# %u stops in %.1f s, innermost frame generated %.1f %%, frames %.1f, generated %.1f\n",
 	       counts->stops, (now_ns() - test->begin) / 1e9, share(counts->leaf, counts->stops),
