@@ -20,28 +20,14 @@ struct saved {
 	int offset;
 };
 
-static void put(struct eh_frame *eh, const void *bytes, size_t size)
-{
-	eh->bytes = xgrow(eh->bytes, &eh->capacity, eh->size + size, 1);
-	memcpy(eh->bytes + eh->size, bytes, size);
-	eh->size += size;
-}
-
 static void put_byte(struct eh_frame *eh, __u8 byte)
 {
-	put(eh, &byte, 1);
+	bytes_put(&eh->section, &byte, 1);
 }
 
 static void put_u32(struct eh_frame *eh, __u32 value)
 {
-	put(eh, &value, sizeof(value));
-}
-
-static void put_uleb(struct eh_frame *eh, __u64 value)
-{
-	for (; value >= 0x80; value >>= 7)
-		put_byte(eh, value | 0x80);
-	put_byte(eh, value);
+	bytes_put(&eh->section, &value, sizeof(value));
 }
 
 static void put_sleb(struct eh_frame *eh, __s64 value)
@@ -55,7 +41,7 @@ static void put_sleb(struct eh_frame *eh, __s64 value)
 static void put_expression(struct eh_frame *eh, unsigned int reg, int offset, bool deref,
 			   unsigned int add)
 {
-	size_t at = eh->size;
+	size_t at = eh->section.size;
 
 	put_byte(eh, 0);
 	put_byte(eh, DW_OP_breg0 + reg);
@@ -64,17 +50,17 @@ static void put_expression(struct eh_frame *eh, unsigned int reg, int offset, bo
 		put_byte(eh, DW_OP_deref);
 	if (add) {
 		put_byte(eh, DW_OP_plus_uconst);
-		put_uleb(eh, add);
+		bytes_put_number(&eh->section, add);
 	}
-	eh->bytes[at] = eh->size - at - 1;
+	eh->section.data[at] = eh->section.size - at - 1;
 }
 
 /* Lengths do not count themselves. */
 static void end_entry(struct eh_frame *eh, size_t begin)
 {
-	__u32 length = eh->size - begin - sizeof(length);
+	__u32 length = eh->section.size - begin - sizeof(length);
 
-	memcpy(eh->bytes + begin, &length, sizeof(length));
+	memcpy(eh->section.data + begin, &length, sizeof(length));
 }
 
 /* As at the first instruction of a function: the return address is on the stack. */
@@ -89,11 +75,11 @@ void eh_frame_begin(struct eh_frame *eh, __u64 vaddr)
 		DW_CFA_offset | DW_RA, 1,
 	};
 
-	eh->size = 0;
+	eh->section.size = 0;
 	eh->vaddr = vaddr;
 	put_u32(eh, 0);
 	put_u32(eh, 0);
-	put(eh, cie, sizeof(cie));
+	bytes_put(&eh->section, cie, sizeof(cie));
 	end_entry(eh, 0);
 }
 
@@ -124,21 +110,21 @@ static void put_saved(struct eh_frame *eh, unsigned int reg, const struct saved 
 	switch (saved->how) {
 	case SAVED_NOT:
 		put_byte(eh, DW_CFA_same_value);
-		put_uleb(eh, reg);
+		bytes_put_number(&eh->section, reg);
 		break;
 	case SAVED_AT_CFA:
 		put_byte(eh, DW_CFA_offset | reg);
-		put_uleb(eh, saved->offset / DATA_ALIGN);
+		bytes_put_number(&eh->section, saved->offset / DATA_ALIGN);
 		break;
 	case SAVED_AT_REG:
 		put_byte(eh, DW_CFA_expression);
-		put_uleb(eh, reg);
+		bytes_put_number(&eh->section, reg);
 		put_expression(eh, saved->reg, saved->offset, false, 0);
 		break;
 	case SAVED_IN_REG:
 		put_byte(eh, DW_CFA_register);
-		put_uleb(eh, reg);
-		put_uleb(eh, saved->reg);
+		bytes_put_number(&eh->section, reg);
+		bytes_put_number(&eh->section, saved->reg);
 		break;
 	}
 }
@@ -165,11 +151,11 @@ static void put_cfa(struct eh_frame *eh, const struct jit_rule *rule, const stru
 		return;
 	} else if (last->cfa >= CFA_SAVED || cfa_reg(rule) != cfa_reg(last)) {
 		put_byte(eh, DW_CFA_def_cfa);
-		put_uleb(eh, cfa_reg(rule));
-		put_uleb(eh, cfa_offset(rule));
+		bytes_put_number(&eh->section, cfa_reg(rule));
+		bytes_put_number(&eh->section, cfa_offset(rule));
 	} else if (cfa_offset(rule) != cfa_offset(last)) {
 		put_byte(eh, DW_CFA_def_cfa_offset);
-		put_uleb(eh, cfa_offset(rule));
+		bytes_put_number(&eh->section, cfa_offset(rule));
 	}
 }
 
@@ -199,7 +185,7 @@ static void put_advance(struct eh_frame *eh, __u32 delta)
 		put_byte(eh, delta);
 	} else if (delta < 0x10000) {
 		put_byte(eh, DW_CFA_advance_loc2);
-		put(eh, &delta, 2);
+		bytes_put(&eh->section, &delta, 2);
 	} else {
 		put_byte(eh, DW_CFA_advance_loc4);
 		put_u32(eh, delta);
@@ -211,12 +197,12 @@ static void put_function(struct eh_frame *eh, __u64 start, const struct jit_row 
 			 __u64 from, __u64 stop)
 {
 	const struct jit_rule *last = &initial;
-	size_t begin = eh->size, i;
+	size_t begin = eh->section.size, i;
 	__u64 at = from;
 
 	put_u32(eh, 0);
-	put_u32(eh, eh->size);		/* back to the CIE, which is the first entry */
-	put_u32(eh, from - (eh->vaddr + eh->size));
+	put_u32(eh, eh->section.size);		/* back to the CIE, which is the first entry */
+	put_u32(eh, from - (eh->vaddr + eh->section.size));
 	put_u32(eh, stop - from);
 	put_byte(eh, 0);
 	for (i = 0; i < nr; i++) {
@@ -259,6 +245,6 @@ void eh_frame_add(struct eh_frame *eh, __u64 start, __u32 size, const struct jit
 
 void eh_frame_free(struct eh_frame *eh)
 {
-	free(eh->bytes);
+	free(eh->section.data);
 	*eh = (struct eh_frame){};
 }

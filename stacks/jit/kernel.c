@@ -118,8 +118,8 @@ int jit_kernel_set(const struct jit_process *process, unsigned int i, __u64 piec
 	if (!kernel->has_tables)
 		return 0;
 	if (table) {
-		request.rows.section = (__u64)table->bytes;
-		request.rows.section_size = table->size;
+		request.rows.section = (__u64)table->section.data;
+		request.rows.section_size = table->section.size;
 		request.rows.vaddr = table->vaddr;
 	}
 	error = run(kernel->skel->progs.set_rows, &request);

@@ -347,8 +347,8 @@ static int supply_piece(struct jit_process *process, unsigned int r, struct jit_
 	if (error == -EAGAIN || error == -ENOMEM)
 		piece->dirty = true;	/* The next flush tries again. */
 	if (!error) {
-		process->table_bytes += process->table.size - piece->table_size;
-		piece->table_size = process->table.size;
+		process->table_bytes += process->table.section.size - piece->table_size;
+		piece->table_size = process->table.section.size;
 	}
 	if (!error || error == -EAGAIN || error == -ESRCH)
 		return error == -ESRCH ? error : 0;

@@ -7,8 +7,8 @@
 #define __STACKS_ROWS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <linux/types.h>
+#include "util/util.h"
 
 enum jit_cfa {
 	CFA_NONE,		/* not known: no row */
@@ -93,9 +93,7 @@ bool jit_rows_make(const struct jit_text *text, struct jit_rows *rows);
 
 /* The same as the bytes of a section .eh_frame */
 struct eh_frame {
-	__u8 *bytes;
-	size_t size;
-	size_t capacity;
+	struct bytes section;
 	__u64 vaddr;		/* the address that the section has in itself */
 };
 

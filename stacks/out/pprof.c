@@ -30,82 +30,52 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
 #define FILE_SHIFT	43
 #define FILE_ROOM	(1ULL << FILE_SHIFT)
 
-/* Of protocol buffers; set up with 0 */
-struct protobuf {
-	unsigned char *bytes;
-	size_t size;
-	size_t max;
-};
-
 enum wire_type { WIRE_VARINT = 0, WIRE_BYTES = 2 };
 
-static void put_bytes(struct protobuf *message, const void *bytes, size_t size)
+static void put_tag(struct bytes *message, unsigned int field, enum wire_type type)
 {
-	if (!size)
-		return;
-	message->bytes = xgrow(message->bytes, &message->max, message->size + size, 1);
-	memcpy(message->bytes + message->size, bytes, size);
-	message->size += size;
+	bytes_put_number(message, field << 3 | type);
 }
 
-/* Seven bits in a byte, the lowest first; all bytes but the last have the top bit. */
-static void put_varint(struct protobuf *message, __u64 value)
-{
-	unsigned char bytes[10];
-	size_t n = 0;
-
-	do {
-		bytes[n] = value & 0x7f;
-		value >>= 7;
-		bytes[n++] |= value ? 0x80 : 0;
-	} while (value);
-	put_bytes(message, bytes, n);
-}
-
-static void put_tag(struct protobuf *message, unsigned int field, enum wire_type type)
-{
-	put_varint(message, field << 3 | type);
-}
-
-static void put_field(struct protobuf *message, unsigned int field, const void *bytes,
+static void put_field(struct bytes *message, unsigned int field, const void *bytes,
 		      size_t size)
 {
 	put_tag(message, field, WIRE_BYTES);
-	put_varint(message, size);
-	put_bytes(message, bytes, size);
+	bytes_put_number(message, size);
+	bytes_put(message, bytes, size);
 }
 
 /* A uint64, int64, or bool; readers take 0 if it is missing. */
-static void protobuf_number(struct protobuf *message, unsigned int field, __u64 value)
+static void protobuf_number(struct bytes *message, unsigned int field, __u64 value)
 {
 	if (!value)
 		return;
 	put_tag(message, field, WIRE_VARINT);
-	put_varint(message, value);
+	bytes_put_number(message, value);
 }
 
-static void protobuf_string(struct protobuf *message, unsigned int field, const char *text)
+static void protobuf_string(struct bytes *message, unsigned int field, const char *text)
 {
 	put_field(message, field, text, strlen(text));
 }
 
 /* Adds @part, and empties it. */
-static void protobuf_message(struct protobuf *message, unsigned int field, struct protobuf *part)
+static void protobuf_message(struct bytes *message, unsigned int field, struct bytes *part)
 {
-	put_field(message, field, part->bytes, part->size);
-	free(part->bytes);
-	*part = (struct protobuf){};
+	put_field(message, field, part->data, part->size);
+	free(part->data);
+	*part = (struct bytes){};
 }
 
 /* Repeated, packed */
-static void protobuf_numbers(struct protobuf *message, unsigned int field, const __u64 *values,
+static void protobuf_numbers(struct bytes *message, unsigned int field, const __u64 *values,
 		      size_t nr)
 {
-	struct protobuf packed = {};
+	struct bytes packed = {};
 	size_t i;
 
 	for (i = 0; i < nr; i++)
-		put_varint(&packed, values[i]);
+		bytes_put_number(&packed, values[i]);
 	protobuf_message(message, field, &packed);
 }
 
@@ -121,7 +91,7 @@ struct pprof_mapping {
 
 struct pprof {
 	struct output *output;
-	struct protobuf profile;
+	struct bytes profile;
 	struct strings strings;
 	struct pprof_mapping *mappings;
 	size_t nr_mappings;
@@ -172,7 +142,7 @@ static __u64 function_number(struct pprof *pprof, const struct location_line *li
 	const char *const texts[] = { line->name, line->symbol, line->file };
 	__u64 key = hash_bytes(texts, sizeof(texts)), number = pprof->functions.nr + 1;
 	long known = idmap_find(&pprof->functions, key);
-	struct protobuf message = {};
+	struct bytes message = {};
 
 	if (known >= 0)
 		return known;
@@ -186,9 +156,9 @@ static __u64 function_number(struct pprof *pprof, const struct location_line *li
 }
 
 static void write_line(struct pprof *pprof, const struct location_line *line,
-		       struct protobuf *location)
+		       struct bytes *location)
 {
-	struct protobuf message = {};
+	struct bytes message = {};
 
 	protobuf_number(&message, LINE_FUNCTION, function_number(pprof, line));
 	protobuf_number(&message, LINE_LINE, line->line);
@@ -197,7 +167,7 @@ static void write_line(struct pprof *pprof, const struct location_line *line,
 
 /* Without a name pprof shows the file, or finds the name. */
 static void write_lines(struct pprof *pprof, const struct location *location,
-			struct protobuf *message)
+			struct bytes *message)
 {
 	const struct location_line only = { .name = location->name, .symbol = location->symbol };
 	size_t i;
@@ -211,7 +181,7 @@ static void write_lines(struct pprof *pprof, const struct location *location,
 static void write_location(struct pprof *pprof, const struct location *location, __u64 number)
 {
 	struct pprof_mapping *mapping = mapping_of(pprof, location);
-	struct protobuf message = {};
+	struct bytes message = {};
 
 	protobuf_number(&message, LOCATION_ID, number);
 	protobuf_number(&message, LOCATION_MAPPING, mapping ? mapping - pprof->mappings + 1 : 0);
@@ -250,10 +220,10 @@ static size_t add_locations(struct pprof *pprof, const struct stack *stack, __u3
 	return n;
 }
 
-static void write_label(struct pprof *pprof, struct protobuf *sample, const char *key,
+static void write_label(struct pprof *pprof, struct bytes *sample, const char *key,
 			const char *text, __u64 number)
 {
-	struct protobuf message = {};
+	struct bytes message = {};
 
 	protobuf_number(&message, LABEL_KEY, number_of(pprof, key));
 	protobuf_number(&message, LABEL_STRING, number_of(pprof, text));
@@ -264,7 +234,7 @@ static void write_label(struct pprof *pprof, struct protobuf *sample, const char
 /* Innermost first: the kernel's frames are before the user's. */
 static void write_sample(struct pprof *pprof, const struct output_stack *stack)
 {
-	struct protobuf message = {};
+	struct bytes message = {};
 	size_t n;
 
 	n = add_locations(pprof, stack->kernel, stack->tgid, 0);
@@ -287,7 +257,7 @@ static void write_sample(struct pprof *pprof, const struct output_stack *stack)
 static void write_value_type(struct pprof *pprof, unsigned int field,
 			     const struct output_value *value)
 {
-	struct protobuf message = {};
+	struct bytes message = {};
 
 	protobuf_number(&message, VALUE_TYPE, number_of(pprof, value->name));
 	protobuf_number(&message, VALUE_UNIT, number_of(pprof, value->unit));
@@ -295,7 +265,7 @@ static void write_value_type(struct pprof *pprof, unsigned int field,
 }
 
 static void name_mapping(struct pprof *pprof, const struct pprof_mapping *mapping,
-			 struct protobuf *message)
+			 struct bytes *message)
 {
 	const struct object *object = object_at(pprof->output->symbolizer.objects,
 						mapping->object);
@@ -311,7 +281,7 @@ static void name_mapping(struct pprof *pprof, const struct pprof_mapping *mappin
 static void write_mapping(struct pprof *pprof, size_t i)
 {
 	const struct pprof_mapping *mapping = &pprof->mappings[i];
-	struct protobuf message = {};
+	struct bytes message = {};
 
 	protobuf_number(&message, MAPPING_ID, i + 1);
 	protobuf_number(&message, MAPPING_START, mapping->start);
@@ -367,9 +337,9 @@ static void write_profile(struct pprof *pprof)
 }
 
 /* As gzip. Profiles are far from the 4 GiB that zlib takes at once. */
-static void put_compressed(FILE *file, const struct protobuf *message)
+static void put_compressed(FILE *file, const struct bytes *message)
 {
-	z_stream zip = { .next_in = message->bytes, .avail_in = message->size };
+	z_stream zip = { .next_in = message->data, .avail_in = message->size };
 	unsigned char *bytes;
 	int error;
 
@@ -396,7 +366,7 @@ void pprof_write(struct output *output, FILE *file)
 	strings_free(&pprof.strings);
 	idmap_free(&pprof.locations);
 	idmap_free(&pprof.functions);
-	free(pprof.profile.bytes);
+	free(pprof.profile.data);
 	free(pprof.mappings);
 	free(pprof.ids);
 }

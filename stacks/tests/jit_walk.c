@@ -30,7 +30,7 @@ static void free_image(struct image *image)
 static void make_image(struct image *image, const struct eh_frame *table)
 {
 	static const char names[] = "\0.eh_frame\0.shstrtab";
-	size_t data = sizeof(Elf64_Ehdr), text = data + table->size;
+	size_t data = sizeof(Elf64_Ehdr), text = data + table->section.size;
 	size_t sections = (text + sizeof(names) + 7) & -8, size = sections + 3 * sizeof(Elf64_Shdr);
 	Elf64_Ehdr *ehdr;
 	Elf64_Shdr *shdr;
@@ -43,13 +43,13 @@ static void make_image(struct image *image, const struct eh_frame *table)
 		.e_shoff = sections, .e_ehsize = sizeof(*ehdr), .e_shentsize = sizeof(*shdr),
 		.e_shnum = 3, .e_shstrndx = 2,
 	};
-	memcpy(image->bytes + data, table->bytes, table->size);
+	memcpy(image->bytes + data, table->section.data, table->section.size);
 	memcpy(image->bytes + text, names, sizeof(names));
 	shdr = (void *)(image->bytes + sections);
 	shdr[1] = (Elf64_Shdr){
 		.sh_name = 1, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC,
 		.sh_addr = table->vaddr, .sh_offset = data,
-		.sh_size = table->size, .sh_addralign = 1,
+		.sh_size = table->section.size, .sh_addralign = 1,
 	};
 	shdr[2] = (Elf64_Shdr){
 		.sh_name = 11, .sh_type = SHT_STRTAB, .sh_offset = text, .sh_size = sizeof(names),

@@ -56,6 +56,25 @@ void *xgrow_one(void *array, size_t nr, size_t size)
 	return array;
 }
 
+void bytes_put(struct bytes *bytes, const void *data, size_t size)
+{
+	bytes->data = xgrow(bytes->data, &bytes->capacity, bytes->size + size, 1);
+	if (size)
+		memcpy(bytes->data + bytes->size, data, size);
+	bytes->size += size;
+}
+
+void bytes_put_number(struct bytes *bytes, __u64 number)
+{
+	__u8 byte;
+
+	do {
+		byte = (number & 0x7f) | (number > 0x7f ? 0x80 : 0);
+		bytes_put(bytes, &byte, 1);
+		number >>= 7;
+	} while (number);
+}
+
 char *xstrdup(const char *s)
 {
 	return check_memory(strdup(s));

@@ -37,6 +37,17 @@ void *xgrow_one(void *array, size_t nr, size_t size);
 #define xpush(array, nr) \
 	((array) = xgrow_one(array, nr, sizeof(*(array))), &(array)[(nr)++])
 
+/* Bytes that grow; all 0 at the begin. @data is to be freed. */
+struct bytes {
+	__u8 *data;
+	size_t size;
+	size_t capacity;
+};
+
+void bytes_put(struct bytes *bytes, const void *data, size_t size);
+/* As LEB128 of DWARF, and protocol buffers, have it: seven bits in a byte, the lowest first */
+void bytes_put_number(struct bytes *bytes, __u64 number);
+
 char *xstrdup(const char *s);
 char *xasprintf(const char *fmt, ...) LIKE_PRINTF(1, 2);
 
