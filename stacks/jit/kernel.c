@@ -175,13 +175,6 @@ void jit_kernel_detach(struct jit_probes *probes)
 	*probes = (struct jit_probes){};
 }
 
-int jit_kernel_poll(struct jit_kernel *kernel, int ms)
-{
-	int nr = ring_buffer__poll(kernel->ring, ms);
-
-	return max(nr, 0);
-}
-
 __u64 jit_kernel_lost(const struct jit_kernel *kernel)
 {
 	return kernel->skel->bss->nr_lost;

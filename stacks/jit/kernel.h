@@ -12,7 +12,7 @@ struct ring_buffer;
 
 struct jit_kernel {
 	struct jit_bpf *skel;
-	struct ring_buffer *ring;
+	struct ring_buffer *ring;	/* calls ->on_load and ->on_start for events */
 	bool has_tables;	/* else, only events */
 	void (*on_load)(void *arg, __u32 pid, __u64 address);
 	void (*on_start)(void *arg, __u32 pid);
@@ -46,11 +46,6 @@ void jit_kernel_remove(const struct jit_process *process);
 void jit_kernel_attach(struct jit_kernel *kernel, const struct jit_process *process,
 		       struct jit_probes *probes);
 void jit_kernel_detach(struct jit_probes *probes);
-/*
- * Calls ->on_load and ->on_start for events, and waits up to @ms for the first one. Return: how
- * many there were
- */
-int jit_kernel_poll(struct jit_kernel *kernel, int ms);
 /* Events that found no room */
 __u64 jit_kernel_lost(const struct jit_kernel *kernel);
 

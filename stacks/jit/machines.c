@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/stat.h>
+#include <bpf/libbpf.h>
 #include "jit/machines.h"
 #include "util/util.h"
 
@@ -363,7 +364,7 @@ bool machines_wait(struct machines *all, unsigned int ms)
 		due = min(due, all->next_flush);
 	if (all->next_try)
 		due = min(due, all->next_try);
-	jit_kernel_poll(&all->kernel, due > now ? (due - now) / NS_PER_MS + 1 : 0);
+	ring_buffer__poll(all->kernel.ring, due > now ? (due - now) / NS_PER_MS + 1 : 0);
 	now = now_ns();
 	if (all->next_try && now >= all->next_try)
 		try_all(all);

@@ -110,7 +110,9 @@ static const __u8 *read_code(struct jit_process *process, const struct hotspot_b
 
 	if (size > MAX_CODE)
 		return NULL;
-	process->buffer = xgrow(process->buffer, &process->buffer_size, size, 1);
+	if (size > process->buffer_size)
+		process->buffer = check_memory(realloc(process->buffer, size));
+	process->buffer_size = max(size, process->buffer_size);
 	return memory_read(process->pid, blob->start, process->buffer, size) ? process->buffer :
 									       NULL;
 }

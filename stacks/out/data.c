@@ -206,7 +206,7 @@ static bool take_head(struct data *data, const struct data_part *part, const cha
 	data->output->duration_ns = part->numbers[1];
 	data->output->period = part->numbers[2];
 	data->output->period_type = (struct output_value){ texts[1], texts[2] };
-	data->output->records = data->bytes;
+	data->output->records = (const char *)data->bytes.data;
 	return true;
 }
 
@@ -282,10 +282,10 @@ static bool take_parts(struct data *data, const struct output_options *options)
 	struct bpf_stack_view view;
 	size_t at;
 
-	for (at = 0; at < data->size; at += part->size) {
-		part = (const void *)(data->bytes + at);
-		if (data->size - at < 2 * sizeof(__u32) || part->size < 2 * sizeof(__u32) ||
-		    part->size % 8 || part->size > data->size - at)
+	for (at = 0; at < data->bytes.size; at += part->size) {
+		part = (const void *)(data->bytes.data + at);
+		if (data->bytes.size - at < 2 * sizeof(__u32) || part->size < 2 * sizeof(__u32) ||
+		    part->size % 8 || part->size > data->bytes.size - at)
 			return false;
 		if (part->magic != BPF_STACK_RECORD_MAGIC) {
 			if (!take_part(data, part, options))
@@ -306,13 +306,11 @@ static bool take_parts(struct data *data, const struct output_options *options)
 static bool read_bytes(struct data *data, const char *path)
 {
 	FILE *file = strcmp(path, "-") ? fopen(path, "re") : stdin;
-	size_t max = 0, n = 0;
+	char part[65536];
+	size_t n;
 
-	do {
-		data->size += n;
-		data->bytes = file ? xgrow(data->bytes, &max, data->size + 65536, 1) : NULL;
-		n = file ? fread(data->bytes + data->size, 1, max - data->size, file) : 0;
-	} while (n);
+	while (file && (n = fread(part, 1, sizeof(part), file)))
+		bytes_put(&data->bytes, part, n);
 	if (!file || ferror(file))
 		p_err("%s: %s", path, strerror(errno));
 	else if (!fclose(file))
@@ -339,5 +337,5 @@ void data_free(struct data *data)
 	output_free(data->output);
 	stacks_free(&data->stacks);
 	objects_free(&data->objects);
-	free(data->bytes);
+	free(data->bytes.data);
 }

@@ -242,8 +242,7 @@ struct data {
 	struct objects objects;
 	struct stacks stacks;
 	struct output *output;
-	char *bytes;		/* the file */
-	size_t size;
+	struct bytes bytes;	/* the file */
 };
 
 /* false: it cannot be read, or is no such file; that was said, and @data is to be freed. */

@@ -59,24 +59,12 @@ static void protobuf_string(struct bytes *message, unsigned int field, const cha
 	put_field(message, field, text, strlen(text));
 }
 
-/* Adds @part, and empties it. */
+/* Adds @part, or numbers of a repeated field, and empties it. */
 static void protobuf_message(struct bytes *message, unsigned int field, struct bytes *part)
 {
 	put_field(message, field, part->data, part->size);
 	free(part->data);
 	*part = (struct bytes){};
-}
-
-/* Repeated, packed */
-static void protobuf_numbers(struct bytes *message, unsigned int field, const __u64 *values,
-		      size_t nr)
-{
-	struct bytes packed = {};
-	size_t i;
-
-	for (i = 0; i < nr; i++)
-		bytes_put_number(&packed, values[i]);
-	protobuf_message(message, field, &packed);
 }
 
 /* A file or a part of the kernel, numbered from 1 */
@@ -97,8 +85,6 @@ struct pprof {
 	size_t nr_mappings;
 	struct idmap locations;		/* pointer: number, from 1 */
 	struct idmap functions;		/* hash of its texts: number, from 1 */
-	__u64 *ids;			/* of the locations of a stack */
-	size_t max_ids;
 };
 
 static __u64 number_of(struct pprof *pprof, const char *text)
@@ -207,17 +193,14 @@ static __u64 location_number(struct pprof *pprof, const struct location *locatio
 	return number;
 }
 
-static size_t add_locations(struct pprof *pprof, const struct stack *stack, __u32 tgid, size_t n)
+static void add_locations(struct pprof *pprof, const struct stack *stack, __u32 tgid,
+			  struct bytes *ids)
 {
-	const struct location *location;
 	__u32 i;
 
-	for (i = 0; stack && i < stack->nr; i++) {
-		location = symbolizer_locate(&pprof->output->symbolizer, tgid, stack, i);
-		pprof->ids = xgrow(pprof->ids, &pprof->max_ids, n + 1, sizeof(*pprof->ids));
-		pprof->ids[n++] = location_number(pprof, location);
-	}
-	return n;
+	for (i = 0; stack && i < stack->nr; i++)
+		bytes_put_number(ids, location_number(pprof, symbolizer_locate(
+				 &pprof->output->symbolizer, tgid, stack, i)));
 }
 
 static void write_label(struct pprof *pprof, struct bytes *sample, const char *key,
@@ -234,13 +217,15 @@ static void write_label(struct pprof *pprof, struct bytes *sample, const char *k
 /* Innermost first: the kernel's frames are before the user's. */
 static void write_sample(struct pprof *pprof, const struct output_stack *stack)
 {
-	struct bytes message = {};
-	size_t n;
+	struct bytes message = {}, ids = {}, values = {};
+	size_t i;
 
-	n = add_locations(pprof, stack->kernel, stack->tgid, 0);
-	n = add_locations(pprof, stack->user, stack->tgid, n);
-	protobuf_numbers(&message, SAMPLE_LOCATION, pprof->ids, n);
-	protobuf_numbers(&message, SAMPLE_VALUE, stack->values, pprof->output->nr_values);
+	add_locations(pprof, stack->kernel, stack->tgid, &ids);
+	add_locations(pprof, stack->user, stack->tgid, &ids);
+	protobuf_message(&message, SAMPLE_LOCATION, &ids);
+	for (i = 0; i < pprof->output->nr_values; i++)
+		bytes_put_number(&values, stack->values[i]);
+	protobuf_message(&message, SAMPLE_VALUE, &values);
 	if (stack->process)
 		write_label(pprof, &message, "process", stack->process, 0);
 	if (stack->tgid)
@@ -297,18 +282,14 @@ static void write_mapping(struct pprof *pprof, size_t i)
 static void write_comments(struct pprof *pprof)
 {
 	const struct output *output = pprof->output;
-	size_t i, n = output->losses.nr + 1;
-	__u64 *numbers = xcalloc(n, sizeof(*numbers));
-	const char *text;
+	struct bytes numbers = {};
+	size_t i;
 
-	numbers[0] = number_of(pprof, output->title);
-	for (i = 0; i < output->losses.nr; i++) {
-		text = strings_format(&pprof->strings, "%llu %s", output->losses.counts[i].count,
-				      output->losses.counts[i].what);
-		numbers[i + 1] = number_of(pprof, text);
-	}
-	protobuf_numbers(&pprof->profile, PROFILE_COMMENT, numbers, n);
-	free(numbers);
+	bytes_put_number(&numbers, number_of(pprof, output->title));
+	for (i = 0; i < output->losses.nr; i++)
+		bytes_put_number(&numbers, number_of(pprof, strings_format(&pprof->strings, "%llu %s",
+				 output->losses.counts[i].count, output->losses.counts[i].what)));
+	protobuf_message(&pprof->profile, PROFILE_COMMENT, &numbers);
 }
 
 static void write_profile(struct pprof *pprof)
@@ -368,5 +349,4 @@ void pprof_write(struct output *output, FILE *file)
 	idmap_free(&pprof.functions);
 	free(pprof.profile.data);
 	free(pprof.mappings);
-	free(pprof.ids);
 }

@@ -33,20 +33,6 @@ void *xcalloc(size_t n, size_t size)
 	return check_memory(calloc(n ?: 1, size ?: 1));
 }
 
-void *xgrow(void *array, size_t *capacity, size_t need, size_t size)
-{
-	size_t n = *capacity ?: 16;
-
-	if (need <= *capacity)
-		return array;
-	while (n < need)
-		n *= 2;
-	array = check_memory(reallocarray(array, n, size));
-	memset((char *)array + *capacity * size, 0, (n - *capacity) * size);
-	*capacity = n;
-	return array;
-}
-
 /* The room is the next power of two. */
 void *xgrow_one(void *array, size_t nr, size_t size)
 {
@@ -58,7 +44,10 @@ void *xgrow_one(void *array, size_t nr, size_t size)
 
 void bytes_put(struct bytes *bytes, const void *data, size_t size)
 {
-	bytes->data = xgrow(bytes->data, &bytes->capacity, bytes->size + size, 1);
+	if (size > bytes->capacity - bytes->size) {
+		bytes->capacity = max(2 * bytes->capacity, bytes->size + size);
+		bytes->data = check_memory(realloc(bytes->data, bytes->capacity));
+	}
 	if (size)
 		memcpy(bytes->data + bytes->size, data, size);
 	bytes->size += size;

@@ -30,8 +30,6 @@ void p_err(const char *fmt, ...) LIKE_PRINTF(1, 2);
 /* These do not return without memory. */
 void *check_memory(void *p);
 void *xcalloc(size_t n, size_t size);
-/* Room for @need elements; new ones are zeroed. */
-void *xgrow(void *array, size_t *capacity, size_t need, size_t size);
 void *xgrow_one(void *array, size_t nr, size_t size);
 /* A pointer to a new element, zeroed, behind the @nr elements that were all added by this */
 #define xpush(array, nr) \
