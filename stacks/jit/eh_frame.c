@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <dwarf.h>
-#include <stdlib.h>
 #include <string.h>
 #include "jit/rows.h"
 #include "jit/x86_64.h"
@@ -241,10 +240,4 @@ void eh_frame_add(struct eh_frame *eh, __u64 start, __u32 size, const struct jit
 		put_function(eh, start, rows->rows + begin, i - begin,
 			     max(from, start + rows->rows[begin].at), stop);
 	}
-}
-
-void eh_frame_free(struct eh_frame *eh)
-{
-	free(eh->section.data);
-	*eh = (struct eh_frame){};
 }

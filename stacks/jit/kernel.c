@@ -128,11 +128,13 @@ int jit_kernel_set(const struct jit_process *process, unsigned int i, __u64 piec
 	return error;
 }
 
-void jit_kernel_remove(const struct jit_process *process)
+void jit_kernel_remove(struct jit_process *process)
 {
 	struct jit_range_key key = { .tgid = process->pid };
 	struct jit_kernel *kernel = process->kernel;
 
+	bpf_link__destroy(process->load);
+	bpf_link__destroy(process->unload);
 	for (; kernel->has_tables && key.range < process->vm->nr_heaps; key.range++)
 		bpf_map__delete_elem(kernel->skel->maps.ranges, &key, sizeof(key), 0);
 }
@@ -152,27 +154,20 @@ static int print_nothing(enum libbpf_print_level level, const char *format, va_l
 	return 0;
 }
 
-void jit_kernel_attach(struct jit_kernel *kernel, const struct jit_process *process,
-		       struct jit_probes *probes)
+void jit_kernel_attach(struct jit_process *process)
 {
+	struct jit_kernel *kernel = process->kernel;
 	LIBBPF_OPTS(bpf_uprobe_opts, unload, .func_name = UNLOAD,
 		    .bpf_cookie = unload_cookie(process->vm));
 	const char *path = process->vm->path;
 	libbpf_print_fn_t print = libbpf_set_print(print_nothing);
 
-	probes->load = bpf_program__attach_usdt(kernel->skel->progs.on_load, process->pid, path,
+	process->load = bpf_program__attach_usdt(kernel->skel->progs.on_load, process->pid, path,
 						"hotspot", "compiled__method__load", NULL);
 	if (kernel->has_tables)
-		probes->unload = bpf_program__attach_uprobe_opts(kernel->skel->progs.on_unload,
+		process->unload = bpf_program__attach_uprobe_opts(kernel->skel->progs.on_unload,
 								 process->pid, path, 0, &unload);
 	libbpf_set_print(print);
-}
-
-void jit_kernel_detach(struct jit_probes *probes)
-{
-	bpf_link__destroy(probes->load);
-	bpf_link__destroy(probes->unload);
-	*probes = (struct jit_probes){};
 }
 
 __u64 jit_kernel_lost(const struct jit_kernel *kernel)

@@ -6,7 +6,6 @@
 #include "jit/interface.h"
 #include "jit/process.h"
 
-struct bpf_link;
 struct jit_bpf;
 struct ring_buffer;
 
@@ -21,12 +20,6 @@ struct jit_kernel {
 	void *arg;
 };
 
-/* Of one process */
-struct jit_probes {
-	struct bpf_link *load;
-	struct bpf_link *unload;
-};
-
 /* Loads the BPF programs. Return: 0 or a negative errno; the error was printed */
 int jit_kernel_open(struct jit_kernel *kernel, bool tables);
 void jit_kernel_close(struct jit_kernel *kernel);
@@ -39,13 +32,11 @@ int jit_kernel_add(const struct jit_process *process, unsigned int range);
  */
 int jit_kernel_set(const struct jit_process *process, unsigned int range, __u64 piece,
 		   const struct eh_frame *table, __u64 *generation);
-/* Forgets all ranges */
-void jit_kernel_remove(const struct jit_process *process);
+/* Forgets all ranges, and ends the probes */
+void jit_kernel_remove(struct jit_process *process);
 
 /* Probes where methods come and go. Without them, scans find out later. */
-void jit_kernel_attach(struct jit_kernel *kernel, const struct jit_process *process,
-		       struct jit_probes *probes);
-void jit_kernel_detach(struct jit_probes *probes);
+void jit_kernel_attach(struct jit_process *process);
 /* Events that found no room */
 __u64 jit_kernel_lost(const struct jit_kernel *kernel);
 

@@ -34,7 +34,6 @@ struct machine {
 	__u64 exe;		/* changes when it executes another program */
 	struct hotspot *vm;		/* that has no code yet */
 	struct jit_process *process;	/* NULL: it is starting */
-	struct jit_probes probes;
 	__u64 born;		/* libjvm.so was mapped, or seen */
 	bool is_announced;
 	bool is_over;
@@ -115,7 +114,6 @@ static void end(struct machines *all, struct machine *machine)
 		p_err("%s (%u): the kernel refused tables: %s", process->comm, process->pid,
 		      strerror(process->refused));
 	keep_names(all, process);
-	jit_kernel_detach(&machine->probes);
 	jit_process_close(process);
 	machine->process = NULL;
 }
@@ -138,7 +136,7 @@ static void announce(struct machine *machine)
 	       process->comm, process->pid, *process->vm->release ? process->vm->release : "(?)",
 	       process->nr, process->nr_rows, process->table_bytes >> 10,
 	       (now_ns() - machine->born) / NS_PER_MS,
-	       machine->probes.load ? "" : ", no events: new code has rows after a second");
+	       process->load ? "" : ", no events: new code has rows after a second");
 	fflush(stdout);
 	machine->is_announced = true;
 }
@@ -201,7 +199,7 @@ static void try_to_open(struct machines *all, struct machine *machine)
 		machine->vm = NULL;
 	}
 	if (machine->process) {
-		jit_kernel_attach(&all->kernel, machine->process, &machine->probes);
+		jit_kernel_attach(machine->process);
 		machine->process->names = all->has_names ? map_file_open(machine->pid) : NULL;
 		scan(all, machine);
 		return;

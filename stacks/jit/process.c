@@ -84,7 +84,7 @@ void jit_process_close(struct jit_process *process)
 	for (i = 0; i < HOTSPOT_MAX_HEAPS; i++)
 		free(process->ranges[i].pieces);
 	hotspot_close(process->vm);
-	eh_frame_free(&process->table);
+	free(process->table.section.data);
 	free(process->slots);
 	free(process->buffer);
 	free(process);

@@ -12,6 +12,7 @@
 /* Tables are of pieces of so many bytes of a range, counted from its start. */
 #define JIT_PIECE	65536ULL
 
+struct bpf_link;
 struct jit_kernel;
 
 struct jit_code {
@@ -55,6 +56,8 @@ struct jit_process {
 	char comm[17];
 	struct hotspot *vm;
 	struct jit_kernel *kernel;	/* which gets the tables */
+	struct bpf_link *load;		/* probes where methods come and go, or NULL */
+	struct bpf_link *unload;
 	struct map_file *names;	/* NULL: they are not wanted, or cannot be written */
 	struct jit_slot *slots;
 	size_t nr;

@@ -104,6 +104,4 @@ void eh_frame_begin(struct eh_frame *eh, __u64 vaddr);
 void eh_frame_add(struct eh_frame *eh, __u64 start, __u32 size, const struct jit_rows *rows,
 		  __u64 from, __u64 to);
 
-void eh_frame_free(struct eh_frame *eh);
-
 #endif /* __STACKS_ROWS_H */

@@ -176,36 +176,6 @@ static void print_trace(struct test *test)
 	}
 }
 
-/* The code around the last frame that has rows, to be read by objdump */
-static void print_code(struct test *test)
-{
-	const struct jit_code *code = NULL;
-	unsigned char bytes[64] = {};
-	unsigned int i = test->walk.depth + 1;
-	size_t k;
-	__u64 ip = 0;
-
-	while (!code && i--) {
-		ip = test->walk.trace[i].regs[IP] - !!i;
-		code = walk_code(&test->walk, ip);
-	}
-	if (!code || !memory_read(test->walk.process->pid, ip - 32, bytes, sizeof(bytes)))
-		return;
-	for (k = 0; k < code->rows.nr && code->blob.start + code->rows.rows[k].at <= ip; k++)
-		;
-	if (k) {
-		const struct jit_rule *rule = &code->rows.rows[k - 1].rule;
-
-		printf("  %s at 0x%llx, frame %u, row from 0x%x: cfa %u reg %u ra %u fp %u offset %d; code from 32 bytes before: ",
-		       code->blob.name, ip - code->blob.start, code->blob.frame_size,
-		       code->rows.rows[k - 1].at, rule->cfa, rule->reg, rule->ra_reg,
-		       rule->fp_saved, rule->offset);
-	}
-	for (k = 0; k < sizeof(bytes); k++)
-		printf("%02x%s", bytes[k], k == 31 ? " " : "");
-	printf("\n");
-}
-
 static int compare_reasons(const void *left, const void *right)
 {
 	const struct reason *a = left, *b = right;
@@ -245,10 +215,8 @@ static void take_sample(struct test *test, const struct frame *frame, struct cou
 	if (good)
 		return;
 	count_reason(test);
-	if (test->verbose) {
+	if (test->verbose)
 		print_trace(test);
-		print_code(test);
-	}
 }
 
 /* false: by events, the process is gone. */

@@ -9,17 +9,11 @@
 #include <sys/stat.h>
 #include "jit/map_file.h"
 #include "sym/perf_map.h"
+#include "tests/ktap.h"
 #include "util/util.h"
 
-static int number, failed;
 static pid_t child;
 static char path[64];
-
-static void check(const char *name, bool good)
-{
-	printf("%sok %d - %s\n", good ? "" : "not ", ++number, name);
-	failed |= !good;
-}
 
 /* What is in the file, behind the line that marks it; "" if it has no such line */
 static const char *content(void)

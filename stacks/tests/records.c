@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What decodes records, with all that can be wrong in them. Prints KTAP. */
-#include <stdio.h>
 #include <string.h>
 #include <bpf/stack_record.h>
-
-static int number, failed;
-
-static void check(const char *name, bool good)
-{
-	printf("%sok %d - %s\n", good ? "" : "not ", ++number, name);
-	failed |= !good;
-}
+#include "tests/ktap.h"
 
 #define WORDS	32
 

@@ -13,16 +13,9 @@
 #include "sym/symbol_table.h"
 #include "sym/symbolizer.h"
 #include "sym/symbols.h"
+#include "tests/ktap.h"
 #include "util/maps.h"
 #include "util/strings.h"
-
-static int number, failed;
-
-static void check(const char *name, bool good)
-{
-	printf("%sok %d - %s\n", good ? "" : "not ", ++number, name);
-	failed |= !good;
-}
 
 static unsigned long long address_of(const char *wanted)
 {

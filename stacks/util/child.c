@@ -37,25 +37,6 @@ static struct {
 	__u64 refilled;
 } child = { .fd = -1, .budget = MAX_BUDGET };
 
-static ssize_t send_message(const void *data, size_t size, int fd)
-{
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(fd))];
-	} control = {
-		.head = { CMSG_LEN(sizeof(fd)), SOL_SOCKET, SCM_RIGHTS },
-	};
-	struct iovec part = { (void *)data, size };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-
-	if (fd >= 0) {
-		memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
-		message.msg_control = &control;
-		message.msg_controllen = sizeof(control);
-	}
-	return sendmsg(child.fd, &message, MSG_NOSIGNAL);
-}
-
 static ssize_t receive(void *data, size_t size, int *fd)
 {
 	union {
@@ -77,7 +58,21 @@ static ssize_t receive(void *data, size_t size, int *fd)
 
 void child_send(const void *data, size_t size, int fd)
 {
-	if (send_message(data, size, fd) < 0)
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(fd))];
+	} control = {
+		.head = { CMSG_LEN(sizeof(fd)), SOL_SOCKET, SCM_RIGHTS },
+	};
+	struct iovec part = { (void *)data, size };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	if (fd >= 0) {
+		memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+	}
+	if (sendmsg(child.fd, &message, MSG_NOSIGNAL) < 0)
 		_exit(0);
 }
 
@@ -85,7 +80,6 @@ void child_send(const void *data, size_t size, int fd)
 static void serve(int fd)
 {
 	struct call call;
-	int ignored;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	dup2(fd, STDIN_FILENO);
@@ -95,7 +89,7 @@ static void serve(int fd)
 	child.fd = STDIN_FILENO;
 	do {
 		child_send("", 1, -1);
-		if (receive(&call, sizeof(call), &ignored) != sizeof(call))
+		if (recv(child.fd, &call, sizeof(call), 0) != sizeof(call))
 			_exit(0);
 		call.work(call.request);
 	} while (true);
@@ -163,7 +157,7 @@ static bool has_room(void)
 static bool start(void)
 {
 	struct pollfd poll_fd = { .events = POLLIN };
-	int pair[2], ignored;
+	int pair[2];
 	char c;
 
 	if (child.fd >= 0)
@@ -177,7 +171,7 @@ static bool start(void)
 	child.fd = poll_fd.fd = pair[0];
 	if (child.announced)
 		*child.announced = child.pid;
-	if (child.pid > 0 && poll(&poll_fd, 1, 10000) > 0 && receive(&c, 1, &ignored) == 1)
+	if (child.pid > 0 && poll(&poll_fd, 1, 10000) > 0 && recv(child.fd, &c, 1, 0) == 1)
 		return true;
 	if (child.pid > 0)
 		leave();
@@ -209,7 +203,7 @@ int child_call(child_work_fn work, const void *request, size_t size, child_messa
 	refill();
 	if (!start())
 		return -EAGAIN;
-	n = send_message(&call, sizeof(call), -1);
+	n = send(child.fd, &call, sizeof(call), MSG_NOSIGNAL);
 	while (n > 0 && now_ns() - begin < MAX_CALL) {
 		n = wait_for(data, sizeof(data), &fd);
 		if (n == 1)
