@@ -53,10 +53,8 @@ struct map_file *map_file_open(__u32 pid)
 {
 	struct perf_map_place place;
 	struct map_file *map;
-	char process[16];
 
-	snprintf(process, sizeof(process), "%u", pid);
-	if (!perf_map_find(process, &place))
+	if (!perf_map_find(pid, &place))
 		return NULL;
 	map = xcalloc(1, sizeof(*map));
 	map->place = place;
@@ -241,7 +239,7 @@ bool map_file_keep(struct map_file *map)
 	struct stat st, own_st;
 	bool same;
 
-	if (!is_same(map) || !perf_map_find("self", &own))
+	if (!is_same(map) || !perf_map_find(getpid(), &own))
 		return false;
 	same = !fstat(map->place.tmp, &st) && !fstat(own.tmp, &own_st) &&
 	       st.st_ino == own_st.st_ino && st.st_dev == own_st.st_dev;

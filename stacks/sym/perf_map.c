@@ -50,7 +50,7 @@ static void read_ids(FILE *file, struct perf_map_place *place)
 }
 
 /* All is of one process, even if its id is given to another one meanwhile. */
-bool perf_map_find(const char *process, struct perf_map_place *place)
+bool perf_map_find(__u32 pid, struct perf_map_place *place)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
@@ -60,7 +60,7 @@ bool perf_map_find(const char *process, struct perf_map_place *place)
 	char path[32];
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%s", process);
+	snprintf(path, sizeof(path), "/proc/%u", pid);
 	dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	root = openat(dir, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	status = openat(dir, "status", O_RDONLY | O_CLOEXEC);
@@ -83,13 +83,13 @@ bool perf_map_find(const char *process, struct perf_map_place *place)
  * No symbolic link: it would lead to a file that the process has not got. Opening a device or a
  * FIFO that the process has put there does nothing but that.
  */
-static int open_map(const char *process, __u32 id, __u32 *uid)
+static int open_map(__u32 pid, __u32 id, __u32 *uid)
 {
 	struct perf_map_place place;
 	char name[32];
 	int fd;
 
-	if (!perf_map_find(process, &place))
+	if (!perf_map_find(pid, &place))
 		return -1;
 	snprintf(name, sizeof(name), "perf-%u.map", id ?: place.id);
 	*uid = place.uid;
@@ -155,7 +155,6 @@ static struct perf_map *parse(FILE *file, size_t *used, __u64 *nr_bad)
 struct perf_map *perf_map_read(__u32 tgid, size_t *used, bool *refused, __u64 *nr_bad)
 {
 	struct perf_map *map;
-	char process[16];
 	__u32 uid;
 	FILE *file;
 	int fd;
@@ -163,10 +162,9 @@ struct perf_map *perf_map_read(__u32 tgid, size_t *used, bool *refused, __u64 *n
 	*refused = false;
 	if (!tgid)
 		return NULL;
-	snprintf(process, sizeof(process), "%u", tgid);
-	fd = open_map(process, 0, &uid);
+	fd = open_map(tgid, 0, &uid);
 	if (fd < 0)
-		fd = open_map("self", tgid, &uid);
+		fd = open_map(getpid(), tgid, &uid);
 	if (fd < 0)
 		return NULL;
 	file = may_name(fd, uid) ? fdopen(fd, "r") : NULL;

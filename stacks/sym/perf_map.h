@@ -19,8 +19,8 @@ struct perf_map_place {
 	__u32 gid;
 };
 
-/* @process: in /proc. false: it is gone, has no /tmp, or one that is a symbolic link. */
-bool perf_map_find(const char *process, struct perf_map_place *place);
+/* false: it is gone, has no /tmp, or one that is a symbolic link. */
+bool perf_map_find(__u32 pid, struct perf_map_place *place);
 
 /*
  * NULL: there is none, or @refused is set: it is no regular file, is larger than 256 MiB, or
