@@ -82,26 +82,25 @@ void eh_frame_begin(struct eh_frame *eh, __u64 vaddr)
 	end_entry(eh, 0);
 }
 
+/* A word that is so many words below the frame's end */
+static struct saved word_of(const struct jit_rule *rule, int words)
+{
+	if (rule->cfa == CFA_REG)
+		return (struct saved){ SAVED_AT_REG, DW_SP, rule->offset - 8 * words };
+	if (rule->cfa == CFA_INTERPRETED)
+		return (struct saved){ SAVED_AT_REG, DW_FP, 16 - 8 * words };
+	return (struct saved){ SAVED_AT_CFA, 0, -8 * words };
+}
+
 static struct saved ra_of(const struct jit_rule *rule)
 {
-	if (rule->ra_reg)
-		return (struct saved){ SAVED_IN_REG, dwarf_regs[rule->ra_reg - 1], 0 };
-	if (rule->cfa == CFA_REG)
-		return (struct saved){ SAVED_AT_REG, DW_SP, rule->offset - 8 };
-	if (rule->cfa == CFA_INTERPRETED)
-		return (struct saved){ SAVED_AT_REG, DW_FP, 8 };
-	return (struct saved){ SAVED_AT_CFA, 0, -8 };
+	return rule->ra_reg ? (struct saved){ SAVED_IN_REG, dwarf_regs[rule->ra_reg - 1], 0 } :
+			      word_of(rule, 1);
 }
 
 static struct saved fp_of(const struct jit_rule *rule)
 {
-	if (!rule->fp_saved)
-		return (struct saved){ SAVED_NOT };
-	if (rule->cfa == CFA_REG)
-		return (struct saved){ SAVED_AT_REG, DW_SP, rule->offset - 8 * rule->fp_saved };
-	if (rule->cfa == CFA_INTERPRETED)
-		return (struct saved){ SAVED_AT_REG, DW_FP, 0 };
-	return (struct saved){ SAVED_AT_CFA, 0, -8 * rule->fp_saved };
+	return rule->fp_saved ? word_of(rule, rule->fp_saved) : (struct saved){ SAVED_NOT };
 }
 
 static void put_saved(struct eh_frame *eh, unsigned int reg, const struct saved *saved)

@@ -148,19 +148,14 @@ static __u64 unload_cookie(const struct hotspot *vm)
 	return f[FIELD_CODE_END] << 16 | f[FIELD_CODE_BEGIN];
 }
 
-/* Builds without USDT, or without symbols, are normal: libbpf's complaints are dropped. */
-static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
-{
-	return 0;
-}
-
 void jit_kernel_attach(struct jit_process *process)
 {
 	struct jit_kernel *kernel = process->kernel;
 	LIBBPF_OPTS(bpf_uprobe_opts, unload, .func_name = UNLOAD,
 		    .bpf_cookie = unload_cookie(process->vm));
 	const char *path = process->vm->path;
-	libbpf_print_fn_t print = libbpf_set_print(print_nothing);
+	/* Builds without USDT, or without symbols, are normal. */
+	libbpf_print_fn_t print = libbpf_set_print(NULL);
 
 	process->load = bpf_program__attach_usdt(kernel->skel->progs.on_load, process->pid, path,
 						"hotspot", "compiled__method__load", NULL);
