@@ -24,7 +24,10 @@ struct jit_kernel {
 int jit_kernel_open(struct jit_kernel *kernel, bool tables);
 void jit_kernel_close(struct jit_kernel *kernel);
 
-/* Without ->has_tables, the next three do nothing. Makes a range known. Return: 0 or a negative errno */
+/*
+ * Makes a range known. Without ->has_tables, tables are not set. Return: 0 or a
+ * negative errno
+ */
 int jit_kernel_add(const struct jit_process *process, unsigned int range);
 /*
  * Sets the table of a piece, or only @generation if @table is NULL. Return: 0, -EAGAIN if

@@ -60,12 +60,13 @@ static void classify_copy(struct instruction *insn, __u8 to, __u8 from)
 static void classify_move(const struct insn *in, struct instruction *insn)
 {
 	__u8 reg = reg_of(in), rm = rm_of(in);
+	bool is_store = in->opcode.bytes[0] == 0x89;
 
 	if (rm != REG_NONE)
-		classify_copy(insn, in->opcode.bytes[0] == 0x89 ? rm : reg, in->opcode.bytes[0] == 0x89 ? reg : rm);
+		classify_copy(insn, is_store ? rm : reg, is_store ? reg : rm);
 	else if (is_by_sp(in))
-		set(insn, in->opcode.bytes[0] == 0x89 ? INSN_STORE : INSN_LOAD, reg, in->displacement.value);
-	else if (in->opcode.bytes[0] == 0x89)
+		set(insn, is_store ? INSN_STORE : INSN_LOAD, reg, in->displacement.value);
+	else if (is_store)
 		return;
 	else if (reg == REG_SP)
 		set(insn, INSN_SET_SP, 0, 0);

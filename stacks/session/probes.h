@@ -21,7 +21,10 @@ enum probe_kind {
 	PROBE_USDT,
 };
 
-/* A probe, with texts that live as long as the program; a pattern may match several tracepoints: each is a probe */
+/*
+ * A probe, with texts that live as long as the program. A pattern may match several tracepoints: each is
+ * a probe
+ */
 struct probe {
 	enum probe_kind kind;
 	const char *name;	/* as it was given; of a tracepoint, SYSTEM:NAME */

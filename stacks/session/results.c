@@ -287,7 +287,8 @@ static void say_end(const struct session *session, const struct output *output)
 			continue;
 		fprintf(stderr, "%s: %llu %s%s, %llu lost", options->files[i].path, all,
 			session->options->what & SAMPLES ? "sample" :
-			session->options->what == CMD_OFFCPU ? "wait" : "event", all == 1 ? "" : "s", lost);
+			session->options->what == CMD_OFFCPU ? "wait" : "event",
+			all == 1 ? "" : "s", lost);
 		if (with_user)
 			fprintf(stderr, "; %.2f %% of user stacks are complete",
 				complete / (with_user / 100.0));
