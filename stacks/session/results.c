@@ -91,13 +91,11 @@ static void add_row(struct session *session, struct output *output, const struct
 		.note	= key->user_lost ? "user stack lost" : NULL,
 	};
 	__u64 user = key->user;
-	long known;
 
-	if (key->is_cookie) {
-		known = idmap_find(&session->cookies, key->user);
-		user = known >= 0 ? known : 0;
-		stack.note = known >= 0 ? stack.note : "user stack not known yet";
-		session->nr_unmatched += known >= 0 ? 0 : count->events;
+	if (key->is_cookie && !idmap_get(&session->cookies, key->user, &user)) {
+		user = 0;
+		stack.note = "user stack not known yet";
+		session->nr_unmatched += count->events;
 	}
 	if (!stack.tgid && options->nr_pids == 1)
 		stack.tgid = options->pids[0];
@@ -114,11 +112,12 @@ static void add_row(struct session *session, struct output *output, const struct
 static bool is_known(const struct session *session, const struct count_key *key)
 {
 	const struct stacks *stacks = &session->stacks;
+	__u64 user;
 
 	if (key->kernel && !stacks_find(stacks, key->kernel))
 		return false;
 	if (key->is_cookie)
-		return idmap_find(&session->cookies, key->user) >= 0;
+		return idmap_get(&session->cookies, key->user, &user);
 	return !key->user || stacks_find(stacks, key->user);
 }
 

@@ -50,7 +50,7 @@ struct session {
 	FILE *stream;			/* the records, if they are wanted; in memory */
 	char *stream_bytes;
 	size_t stream_size;
-	struct idmap cookies;		/* cookie: the user stack that it has got, below 2^61 */
+	struct idmap cookies;		/* cookie: the user stack that it has got */
 	struct event_stats stats;	/* of all CPUs, at the end */
 	__u64 nr_unread;		/* records left in it when the time was over */
 	__u64 nr_unmatched;		/* events whose user stack has not come */

@@ -352,6 +352,20 @@ static bool finds_lines(const char *path, bool wanted)
 	return found;
 }
 
+/* Ids of stacks have 64 bits */
+static void test_idmap(void)
+{
+	struct idmap map = {};
+	__u64 value;
+
+	check("idmap: empty", !idmap_get(&map, 1, &value) && idmap_find(&map, 1) == -1);
+	idmap_set(&map, 1, ~0ULL);
+	idmap_set(&map, ~0ULL, 0);
+	check("idmap: any value", idmap_get(&map, 1, &value) && value == ~0ULL);
+	check("idmap: any key", idmap_get(&map, ~0ULL, &value) && !value && !idmap_get(&map, 2, &value));
+	idmap_free(&map);
+}
+
 static void test_lines(void)
 {
 	check("lines: inlined function", finds_lines("/proc/self/exe", true));
@@ -369,6 +383,7 @@ int main(void)
 	test_functions();
 	test_stripped();
 	test_demangle();
+	test_idmap();
 	test_lines();
 	printf("1..%d\n", number);
 	return failed;

@@ -132,11 +132,16 @@ static bool same_key(long a, long b, void *ctx)
 	return a == b;
 }
 
+bool idmap_get(const struct idmap *map, __u64 key, __u64 *value)
+{
+	return map->map && hashmap__find(map->map, key, (long *)value);
+}
+
 long idmap_find(const struct idmap *map, __u64 key)
 {
-	long value;
+	__u64 value;
 
-	return map->map && hashmap__find(map->map, key, &value) ? value : -1;
+	return idmap_get(map, key, &value) ? (long)value : -1;
 }
 
 void idmap_set(struct idmap *map, __u64 key, long value)

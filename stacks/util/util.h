@@ -80,15 +80,17 @@ static inline void put_hex(char *to, const unsigned char *bytes, size_t size)
 }
 
 /*
- * A map from 64-bit keys to indices or pointers, which are not negative: libbpf's hash map, which
- * is made with the first key.
+ * A map from 64-bit keys to indices, pointers or ids: libbpf's hash map, which is made with the
+ * first key.
  */
 struct idmap {
 	struct hashmap *map;
 	size_t nr;
 };
 
-/* The value of @key, or -1. */
+/* Return: is @key there? Then *@value is set. */
+bool idmap_get(const struct idmap *map, __u64 key, __u64 *value);
+/* The value of @key, of a map without ids, or -1. */
 long idmap_find(const struct idmap *map, __u64 key);
 void idmap_set(struct idmap *map, __u64 key, long value);
 void idmap_free(struct idmap *map);
