@@ -23,6 +23,29 @@ c_source() {
 	}'
 }
 
+# java_source CLASSES: of Java, in one file
+java_source() {
+	echo 'import java.util.*; import java.util.function.*;'
+	seq "$1" | awk '{
+		printf "class C%d<T extends Comparable<T>> { final Map<String, List<T>> m = new TreeMap<>();", $1
+		printf " List<T> f(Collection<? extends T> c, UnaryOperator<T> o) { List<T> r = new ArrayList<>(); for (T t : c) r.add(o.apply(t)); Collections.sort(r); return m.computeIfAbsent(\"k%d\", k -> r); }", $1
+		printf " int g(int n) { int s = %d; switch (n & 3) { case 0: s += n * %d; break; case 1: return g(n - 1) ^ s; default: for (int i = 0; i < n; i++) s ^= i * %d; } return s; } }\n", $1, $1, $1 % 7
+	}'
+}
+
+# java_program OPTION...: without frame pointers, with all libraries of the packages
+java_program() {
+	exec "$(echo /usr/lib/jvm/java-??-openjdk-amd64/bin/java)" -XX:-PreserveFramePointer -cp '/usr/share/java/*' "$@"
+}
+
+# reachable DIRECTORY/: for ordinary users, who have to get to what links point to
+reachable() {
+	local way
+	for ((way = 1; way < ${#1}; way++)); do
+		[ "${1:way:1}" != / ] || chmod a+rx "${1:0:way}" 2>/dev/null
+	done
+}
+
 # of_perl: the libraries of perl, and the program itself
 of_perl() { ldd /usr/bin/perl | grep -oE '/[^ ]+' && echo /usr/bin/perl; }
 
@@ -45,9 +68,18 @@ prepare() {
 			print " | a :: s, b :: t when a < b -> List.rev_append s (b :: t) | _, b :: t -> b :: List.filter (fun z -> z > b) t"
 		}' >work.ml
 		;;
+	javac | ant)
+		java_source 3000 >Work.java && mkdir out &&
+			echo '<project default="work"><target name="work"><javac srcdir="." destdir="out" includeantruntime="false"/></target></project>' >build.xml
+		;;
+	bsh) echo "f(n) { $fibonacci } while (true) f(12);" >work.bsh ;;
 	git) for file in a b; do shuf -r -i 1-5000 -n 200000 >"$file" || return; done ;;
-	postgres)
+	postgres | postgres-jit)
 		file=$(echo /usr/lib/postgresql/*/bin)
+		# It looks for its libraries beside the file that a link points to.
+		[ "$1" = postgres ] || {
+			mkdir -p usr/lib usr/share && cp -rL /usr/lib/postgresql usr/lib/ && cp -rL /usr/share/postgresql usr/share/ || return
+		}
 		mkdir -m 700 data && chown 65534:65534 data && chmod a+rx . &&
 			$AS_USER "$file/initdb" -D data -U postgres --no-sync --no-instructions --auth trust >initdb.log 2>&1
 		;;
@@ -97,6 +129,35 @@ start() {
 		exec keytool "-J-XX:${sign}PreserveFramePointer" -genkeypair -keyalg RSA -keysize 16384 -alias a -dname CN=a \
 			-keystore "$PWD/keys" -storepass password
 		;;
+	javac) java_program -m jdk.compiler/com.sun.tools.javac.Main -d out Work.java ;;
+	ant) java_program org.apache.tools.ant.Main -q ;;
+	h2)
+		java_program org.h2.tools.Shell -url jdbc:h2:mem: -sql "select count(distinct substring(hash('SHA-256', cast(x as varchar)), 1, 2))
+			from system_range(1, 1000000000) where cast(x as varchar) like '%3%1%'"
+		;;
+	groovy)
+		java_program groovy.ui.GroovyMain -e 'int f(int n) { n < 2 ? n : f(n - 1) + f(n - 2) }
+			while (true) { f(12); (1..500).collect { it * 7919 % 1009 }.sort { -it }.join(",").replaceAll(/[0-9]+/, "<>") }'
+		;;
+	clojure)
+		java_program clojure.main -e '(defn f [n] (if (< n 2) n (+ (f (- n 1)) (f (- n 2)))))
+			(while true (f 12) (clojure.string/replace (apply str (interpose "," (sort (map #(mod (* % 7919) 1009) (range 500))))) #"[0-9]+" "<>"))'
+		;;
+	jruby)
+		java_program -Djruby.home=/usr/share/jruby org.jruby.Main -e 'def f(n) n < 2 ? n : f(n - 1) + f(n - 2) end
+			loop { f(12); (1..500).map { |x| x * 7919 % 1009 }.sort_by { |x| -x }.join(",").gsub(/[0-9]+/, "<>") }'
+		;;
+	jython)
+		java_program -Dpython.home=/usr/share/jython -Dpython.cachedir.skip=true org.python.util.jython -S -c 'import re
+def f(n): return n if n < 2 else f(n - 1) + f(n - 2)
+while True:
+    f(12); re.sub("[0-9]+", "<>", ",".join(map(str, sorted(x * 7919 % 1009 for x in range(500)))))'
+		;;
+	rhino)
+		java_program org.mozilla.javascript.tools.shell.Main -e "function f(n) { $fibonacci }"'
+			while (true) { f(12); var a = []; for (var i = 0; i < 500; i++) a.push(i * 7919 % 1009); a.sort().join(",").replace(/[0-9]+/g, "<>"); }'
+		;;
+	bsh) java_program bsh.Interpreter work.bsh ;;
 	php)
 		# shellcheck disable=SC2016 # php's
 		exec "$(echo /usr/bin/php?.?)" -n -r 'function f($n) { return $n < 2 ? $n : f($n - 1) + f($n - 2); }
@@ -125,6 +186,12 @@ start() {
 		exec $AS_USER "$(echo /usr/lib/postgresql/*/bin)/postgres" --single -D data postgres \
 			<<<'select count(distinct md5(i::text)) from generate_series(1, 1000000000) i'
 		;;
+	# LLVM makes machine code of the sum
+	postgres-jit)
+		exec $AS_USER "$(echo usr/lib/postgresql/*/bin)/postgres" --single -D data -c jit_above_cost=0 -c jit_optimize_above_cost=0 postgres \
+			<<<'select sum((a * 7919 % 65521) * (b % 13) + (a & b)) from generate_series(1, 30000) a, generate_series(1, 30000) b where (a + b) % 3 <> 1'
+		;;
+	python-jit) exec python3 -X perf_jit "$HERE/work.py" ;;
 	static)
 		# shellcheck disable=SC2016 # for that bash
 		exec "$MANY/bash" -c 'f() { local n=$1 a; if ((n < 2)); then r=$n; else f $((n - 1)); a=$r; f $((n - 2)); ((r += a)); fi; }

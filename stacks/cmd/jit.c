@@ -4,6 +4,7 @@
  * and writes its names to files, so that all profilers have complete stacks of it.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 #include <linux/btf.h>
 #include "cmd/main.h"
@@ -25,14 +26,25 @@ static void print_counts(const __u64 *counts, bool verbose)
 		[COUNT_AGAIN]		= "tables that changed while they were made",
 		[COUNT_REFUSED]		= "tables that the kernel refused",
 		[COUNT_NAMELESS]	= "names that found no room",
+		[COUNT_SECTIONS]	= "sections that were registered",
+		[COUNT_UNREAD]		= "registered sections without tables: too many, or not known",
 		[COUNT_GIVEN_UP]	= "processes given up",
 	};
 	size_t i;
 
 	for (i = 0; i < NR_COUNTS; i++) {
-		if (verbose || (counts[i] && i > COUNT_MISSED))
+		if (verbose || (counts[i] && i > COUNT_MISSED && i != COUNT_SECTIONS))
 			fprintf(stderr, "%10llu %s\n", counts[i], texts[i]);
 	}
+}
+
+static void print_delays(__u64 *delays, size_t nr)
+{
+	if (!nr)
+		return;
+	sort(delays, nr, compare_keys);
+	fprintf(stderr, "from a method to its rows: %.2f ms, the median of %zu; %.2f ms for 99 %%\n",
+		delays[nr / 2] / 1e6, nr, delays[nr * 99 / 100] / 1e6);
 }
 
 int cmd_jit(struct options *options)
@@ -65,5 +77,8 @@ int cmd_jit(struct options *options)
 		;
 	machines_close(&machines);
 	print_counts(machines.counts, options->verbose);
+	if (options->verbose)
+		print_delays(machines.delays, machines.nr_delays);
+	free(machines.delays);
 	return EXIT_OK;
 }

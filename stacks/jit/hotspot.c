@@ -117,17 +117,6 @@ bool hotspot_is_mapped(__u32 pid)
 	return is_mapped;
 }
 
-/* The path that the process sees may be of another root directory. Not everybody may use links. */
-static char *path_of(__u32 pid, const struct maps_line *line)
-{
-	char *path = xasprintf("/proc/%u/map_files/%llx-%llx", pid, line->start, line->end);
-
-	if (!access(path, R_OK))
-		return path;
-	free(path);
-	return xasprintf("/proc/%u/root%s", pid, line->path);
-}
-
 static void find_library(void *arg, __u32 tgid, const struct maps_line *line)
 {
 	struct library *library = arg;
@@ -145,7 +134,7 @@ static void find_library(void *arg, __u32 tgid, const struct maps_line *line)
 		if (gelf_getphdr(library->file->elf, i, &segment) && segment.p_type == PT_LOAD &&
 		    segment.p_flags & PF_X) {
 			library->bias = line->start - (segment.p_vaddr & -4096ULL);
-			library->path = path_of(tgid, line);
+			library->path = maps_path(tgid, line);
 			return;
 		}
 	}

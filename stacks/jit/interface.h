@@ -5,7 +5,11 @@
 
 #include <linux/types.h>
 
-#define JIT_MAX_RANGES	1024
+/* Of all processes */
+#define JIT_MAX_RANGES		65536
+#define JIT_MAX_SECTIONS	65536
+/* Of a section */
+#define JIT_MAX_AREAS		64
 
 /* As the kernel has it */
 struct bpf_user_code_rows {
@@ -32,10 +36,30 @@ struct jit_request {
 	__u32 reserved;
 };
 
-/* A method was made, or libjvm.so was mapped. */
-struct jit_load {
-	__u64 tgid;
-	__u64 address;		/* 0: libjvm.so */
+enum jit_event_kind {
+	EVENT_MAPPED,		/* a library with a compiler, see jit.bpf.c */
+	EVENT_METHOD,		/* made; @address is in it */
+	EVENT_REGISTERED,	/* a section .eh_frame at @address */
+	EVENT_DEREGISTERED,
+};
+
+struct jit_event {
+	__u32 tgid;
+	__u32 kind;
+	__u64 address;
+	__u64 time;		/* CLOCK_MONOTONIC */
+};
+
+/* An area that goes with a section */
+struct jit_section_key {
+	__u32 tgid;
+	__u32 nr;
+	__u64 address;
+};
+
+struct jit_section_area {
+	__u64 start;
+	__u64 size;
 };
 
 /* Cookie of the probe where methods go: where fields of the object are, and what they have */

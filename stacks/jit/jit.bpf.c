@@ -61,14 +61,24 @@ struct range {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, JIT_MAX_RANGES);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct jit_range_key);
 	__type(value, struct range);
 } ranges SEC(".maps");
 
+/* What to forget before the code of a section is gone */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, JIT_MAX_SECTIONS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct jit_section_key);
+	__type(value, struct jit_section_area);
+} sections SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 20);
-} loads SEC(".maps");
+} events SEC(".maps");
 
 __u64 nr_lost;
 
@@ -97,6 +107,22 @@ int add_range(struct jit_request *request)
 	return 0;
 }
 
+/* At once: what is deleted from the map is released later. */
+SEC("syscall")
+int remove_range(struct jit_request *request)
+{
+	struct jit_range_key key = request->key;
+	struct unwind_user_code *code = NULL;
+	struct range *range;
+
+	range = bpf_map_lookup_elem(&ranges, &key);
+	if (range)
+		code = bpf_kptr_xchg(&range->code, NULL);
+	if (code)
+		bpf_user_code_release(code);
+	return 0;
+}
+
 /* Only one program runs at a time, so nobody misses the range while it is not in the map. */
 SEC("syscall")
 int set_rows(struct jit_request *request)
@@ -120,13 +146,14 @@ int set_rows(struct jit_request *request)
 	return 0;
 }
 
-static void tell(__u64 address)
+static void tell(enum jit_event_kind kind, __u64 address)
 {
-	struct jit_load load = {
-		.tgid = bpf_get_current_pid_tgid() >> 32, .address = address,
+	struct jit_event event = {
+		.tgid = bpf_get_current_pid_tgid() >> 32, .kind = kind, .address = address,
+		.time = bpf_ktime_get_ns(),
 	};
 
-	if (bpf_ringbuf_output(&loads, &load, sizeof(load), 0))
+	if (bpf_ringbuf_output(&events, &event, sizeof(event), 0))
 		__sync_fetch_and_add(&nr_lost, 1);
 }
 
@@ -140,8 +167,9 @@ int BPF_PROG(on_map, struct vm_area_struct *vma)
 	if (!(vma->vm_flags & VM_EXEC) || !file)
 		return 0;
 	bpf_probe_read_kernel_str(name, sizeof(name), file->f_path.dentry->d_name.name);
-	if (!bpf_strncmp(name, sizeof(name), "libjvm.so"))
-		tell(0);
+	if (!bpf_strncmp(name, sizeof(name), "libjvm.so") || !bpf_strncmp(name, 7, "libLLVM") ||
+	    !bpf_strncmp(name, 7, "libllvm"))
+		tell(EVENT_MAPPED, 0);
 	return 0;
 }
 
@@ -152,7 +180,37 @@ int on_load(struct pt_regs *ctx)
 	long address = 0;
 
 	if (!bpf_usdt_arg(ctx, 6, &address) && address)
-		tell(address);
+		tell(EVENT_METHOD, address);
+	return 0;
+}
+
+/* __register_frame() */
+SEC("uprobe")
+int on_register(struct pt_regs *ctx)
+{
+	tell(EVENT_REGISTERED, PT_REGS_PARM1(ctx));
+	return 0;
+}
+
+/* __deregister_frame() */
+SEC("uprobe")
+int on_deregister(struct pt_regs *ctx)
+{
+	struct jit_section_key key = {
+		.tgid = bpf_get_current_pid_tgid() >> 32, .address = PT_REGS_PARM1(ctx),
+	};
+	struct jit_section_area *area;
+	int i;
+
+	bpf_for(i, 0, JIT_MAX_AREAS) {
+		key.nr = i;
+		area = bpf_map_lookup_elem(&sections, &key);
+		if (!area)
+			break;
+		if (bpf_ksym_exists(bpf_user_code_forget))
+			bpf_user_code_forget(area->start, area->size);
+	}
+	tell(EVENT_DEREGISTERED, key.address);
 	return 0;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The only file, with jit.bpf.c, that knows how the kernel takes tables */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -11,15 +13,20 @@
 
 #define UNLOAD	"_ZN7nmethod27post_compiled_method_unloadEv"
 
+struct jit_libgcc {
+	ino_t inode;
+	dev_t device;
+	int error;
+	struct bpf_link *comes;
+	struct bpf_link *goes;
+};
+
 static int on_record(void *arg, void *data, size_t size)
 {
 	struct jit_kernel *kernel = arg;
-	const struct jit_load *load = data;
 
-	if (size == sizeof(*load) && !load->address)
-		kernel->on_start(kernel->arg, load->tgid);
-	else if (size == sizeof(*load))
-		kernel->on_load(kernel->arg, load->tgid, load->address);
+	if (size == sizeof(struct jit_event))
+		kernel->on_event(kernel->arg, data);
 	return 0;
 }
 
@@ -30,9 +37,13 @@ static struct jit_bpf *load(bool tables, bool starts)
 	if (!skel)
 		return NULL;
 	bpf_program__set_autoload(skel->progs.add_range, tables);
+	bpf_program__set_autoload(skel->progs.remove_range, tables);
 	bpf_program__set_autoload(skel->progs.set_rows, tables);
 	bpf_map__set_autocreate(skel->maps.ranges, tables);
+	bpf_map__set_autocreate(skel->maps.sections, tables);
 	bpf_program__set_autoload(skel->progs.on_unload, tables);
+	bpf_program__set_autoload(skel->progs.on_register, tables);
+	bpf_program__set_autoload(skel->progs.on_deregister, tables);
 	bpf_program__set_autoload(skel->progs.on_map, starts);
 	if (!jit_bpf__load(skel) && !jit_bpf__attach(skel))
 		return skel;
@@ -47,15 +58,15 @@ int jit_kernel_open(struct jit_kernel *kernel, bool tables)
 	int error = 0;
 
 	kernel->has_tables = tables;
-	kernel->skel = kernel->on_start ? load(tables, true) : NULL;
+	kernel->skel = kernel->on_event ? load(tables, true) : NULL;
 	libbpf_set_print(print);
 	if (!kernel->skel) {
 		kernel->skel = load(tables, false);
-		if (kernel->skel && kernel->on_start)
-			p_err("cannot see who maps libjvm.so: only processes that run already have tables");
+		if (kernel->skel && kernel->on_event)
+			p_err("cannot see who maps libraries: only processes that run already have tables");
 	}
 	if (kernel->skel)
-		kernel->ring = ring_buffer__new(bpf_map__fd(kernel->skel->maps.loads), on_record,
+		kernel->ring = ring_buffer__new(bpf_map__fd(kernel->skel->maps.events), on_record,
 						kernel, NULL);
 	if (kernel->ring)
 		return 0;
@@ -69,6 +80,13 @@ int jit_kernel_open(struct jit_kernel *kernel, bool tables)
 
 void jit_kernel_close(struct jit_kernel *kernel)
 {
+	size_t i;
+
+	for (i = 0; i < kernel->nr_libgccs; i++) {
+		bpf_link__destroy(kernel->libgccs[i].comes);
+		bpf_link__destroy(kernel->libgccs[i].goes);
+	}
+	free(kernel->libgccs);
 	ring_buffer__free(kernel->ring);
 	jit_bpf__destroy(kernel->skel);
 	kernel->ring = NULL;
@@ -82,12 +100,10 @@ static int run(const struct bpf_program *program, struct jit_request *request)
 	return bpf_prog_test_run_opts(bpf_program__fd(program), &opts) ?: request->error;
 }
 
-int jit_kernel_add(const struct jit_process *process, unsigned int i)
+int jit_kernel_add(struct jit_kernel *kernel, const struct jit_area *range)
 {
-	const struct jit_range *range = &process->ranges[i];
-	struct jit_kernel *kernel = process->kernel;
 	struct jit_request request = {
-		.key = { process->pid, i }, .start = range->start, .size = range->size,
+		.key = range->key, .start = range->start, .size = range->size,
 	};
 	__u64 nothing = 0;
 
@@ -98,23 +114,19 @@ int jit_kernel_add(const struct jit_process *process, unsigned int i)
 	       run(kernel->skel->progs.add_range, &request);
 }
 
-int jit_kernel_set(const struct jit_process *process, unsigned int i, __u64 piece,
+int jit_kernel_set(struct jit_kernel *kernel, const struct jit_area *pieces,
 		   const struct eh_frame *table, __u64 *generation)
 {
-	const struct jit_range *range = &process->ranges[i];
-	struct jit_kernel *kernel = process->kernel;
 	struct jit_request request = {
-		.key = { process->pid, i },
+		.key = pieces->key,
 		.rows = {
-			.start = piece,
-			.size = min(JIT_PIECE, range->start + range->size - piece),
-			.generation = *generation,
+			.start = pieces->start, .size = pieces->size, .generation = *generation,
 		},
 	};
 	int error;
 
 	if (table && kernel->on_table)
-		kernel->on_table(kernel->arg, piece, table);
+		kernel->on_table(kernel->arg, pieces->start, table);
 	if (!kernel->has_tables)
 		return 0;
 	if (table) {
@@ -128,15 +140,29 @@ int jit_kernel_set(const struct jit_process *process, unsigned int i, __u64 piec
 	return error;
 }
 
-void jit_kernel_remove(struct jit_process *process)
+void jit_kernel_remove(struct jit_kernel *kernel, const struct jit_range_key *range)
 {
-	struct jit_range_key key = { .tgid = process->pid };
-	struct jit_kernel *kernel = process->kernel;
+	struct jit_request request = { .key = *range };
 
-	bpf_link__destroy(process->load);
-	bpf_link__destroy(process->unload);
-	for (; kernel->has_tables && key.range < process->vm->nr_heaps; key.range++)
-		bpf_map__delete_elem(kernel->skel->maps.ranges, &key, sizeof(key), 0);
+	if (!kernel->has_tables)
+		return;
+	run(kernel->skel->progs.remove_range, &request);
+	bpf_map__delete_elem(kernel->skel->maps.ranges, range, sizeof(*range), 0);
+}
+
+int jit_kernel_note(struct jit_kernel *kernel, __u32 pid, __u64 address, __u32 nr,
+		    const struct jit_area *area)
+{
+	struct jit_section_key key = { pid, nr, address };
+	struct jit_section_area value;
+
+	if (!kernel->has_tables)
+		return 0;
+	if (!area)
+		return bpf_map__delete_elem(kernel->skel->maps.sections, &key, sizeof(key), 0);
+	value = (struct jit_section_area){ area->start, area->size };
+	return bpf_map__update_elem(kernel->skel->maps.sections, &key, sizeof(key), &value,
+				    sizeof(value), BPF_ANY);
 }
 
 static __u64 unload_cookie(const struct hotspot *vm)
@@ -163,6 +189,39 @@ void jit_kernel_attach(struct jit_process *process)
 		process->unload = bpf_program__attach_uprobe_opts(kernel->skel->progs.on_unload,
 								 process->pid, path, 0, &unload);
 	libbpf_set_print(print);
+}
+
+static struct bpf_link *attach_all(const struct bpf_program *program, const char *path,
+				   const char *function)
+{
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .func_name = function);
+
+	return bpf_program__attach_uprobe_opts(program, -1, path, 0, &opts);
+}
+
+int jit_kernel_watch(struct jit_kernel *kernel, const char *path)
+{
+	struct jit_libgcc *libgcc;
+	libbpf_print_fn_t print;
+	struct stat st;
+	size_t i;
+
+	if (stat(path, &st))
+		return -errno;
+	for (i = 0; i < kernel->nr_libgccs; i++) {
+		libgcc = &kernel->libgccs[i];
+		if (libgcc->inode == st.st_ino && libgcc->device == st.st_dev)
+			return libgcc->error;
+	}
+	libgcc = xpush(kernel->libgccs, kernel->nr_libgccs);
+	libgcc->inode = st.st_ino;
+	libgcc->device = st.st_dev;
+	print = libbpf_set_print(NULL);
+	libgcc->comes = attach_all(kernel->skel->progs.on_register, path, "__register_frame");
+	libgcc->error = libgcc->comes ? 0 : -errno;
+	libgcc->goes = attach_all(kernel->skel->progs.on_deregister, path, "__deregister_frame");
+	libbpf_set_print(print);
+	return libgcc->error;
 }
 
 __u64 jit_kernel_lost(const struct jit_kernel *kernel)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the kernel does for "stacks jit": it takes tables, and tells which methods come and go. */
+/* What the kernel does for "stacks jit": it takes tables, and tells which code comes and goes. */
 #ifndef __STACKS_JIT_KERNEL_H
 #define __STACKS_JIT_KERNEL_H
 
@@ -11,10 +11,11 @@ struct ring_buffer;
 
 struct jit_kernel {
 	struct jit_bpf *skel;
-	struct ring_buffer *ring;	/* calls ->on_load and ->on_start for events */
+	struct ring_buffer *ring;	/* calls ->on_event */
 	bool has_tables;	/* else, only events */
-	void (*on_load)(void *arg, __u32 pid, __u64 address);
-	void (*on_start)(void *arg, __u32 pid);
+	struct jit_libgcc *libgccs;	/* that are watched */
+	size_t nr_libgccs;
+	void (*on_event)(void *arg, const struct jit_event *event);
 	/* NULL, or gets the tables of pieces instead of the kernel */
 	void (*on_table)(void *arg, __u64 piece, const struct eh_frame *table);
 	void *arg;
@@ -24,22 +25,40 @@ struct jit_kernel {
 int jit_kernel_open(struct jit_kernel *kernel, bool tables);
 void jit_kernel_close(struct jit_kernel *kernel);
 
+/* Addresses of a process: a whole range, whose number the caller chooses, or pieces of it */
+struct jit_area {
+	struct jit_range_key key;
+	__u64 start;
+	__u64 size;
+};
+
 /*
  * Makes a range known. Without ->has_tables, tables are not set. Return: 0 or a
  * negative errno
  */
-int jit_kernel_add(const struct jit_process *process, unsigned int range);
+int jit_kernel_add(struct jit_kernel *kernel, const struct jit_area *range);
 /*
- * Sets the table of a piece, or only @generation if @table is NULL. Return: 0, -EAGAIN if
+ * Sets the table of pieces, or only @generation if @table is NULL. Return: 0, -EAGAIN if
  * the code must be read again, or another negative errno
  */
-int jit_kernel_set(const struct jit_process *process, unsigned int range, __u64 piece,
+int jit_kernel_set(struct jit_kernel *kernel, const struct jit_area *pieces,
 		   const struct eh_frame *table, __u64 *generation);
-/* Forgets all ranges, and ends the probes */
-void jit_kernel_remove(struct jit_process *process);
+void jit_kernel_remove(struct jit_kernel *kernel, const struct jit_range_key *range);
+
+/*
+ * When the section at @address goes, rows of this area go first. @nr: areas of a section are numbered
+ * from 0 on. @area NULL: there is none any more. Return: 0 or a negative errno
+ */
+int jit_kernel_note(struct jit_kernel *kernel, __u32 pid, __u64 address, __u32 nr,
+		    const struct jit_area *area);
 
 /* Probes where methods come and go. Without them, scans find out later. */
 void jit_kernel_attach(struct jit_process *process);
+/*
+ * Probes, for all processes, where sections come and go, in the libgcc at @path, which may be
+ * known already. Return: 0 or a negative errno
+ */
+int jit_kernel_watch(struct jit_kernel *kernel, const char *path);
 /* Events that found no room */
 __u64 jit_kernel_lost(const struct jit_kernel *kernel);
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <bpf/libbpf.h>
 #include "jit/machines.h"
+#include "jit/registered.h"
 #include "util/util.h"
 
 #define NS_PER_MS	1000000ULL
@@ -28,13 +29,15 @@
 #define SCAN_SHARE	10
 /* Files for names of processes that are gone; then the oldest one goes. */
 #define MAX_KEPT	256
+#define MAX_DELAYS	65536
 
 struct machine {
 	__u32 pid;
 	__u64 exe;		/* changes when it executes another program */
 	struct hotspot *vm;		/* that has no code yet */
-	struct jit_process *process;	/* NULL: it is starting */
-	__u64 born;		/* libjvm.so was mapped, or seen */
+	struct jit_process *process;	/* NULL: it is starting, or has none */
+	struct registered *sections;	/* NULL: the same */
+	__u64 born;		/* its library was mapped, or seen */
 	bool is_announced;
 	bool is_over;
 };
@@ -106,6 +109,9 @@ static void end(struct machines *all, struct machine *machine)
 	if (machine->vm)
 		hotspot_close(machine->vm);
 	machine->vm = NULL;
+	if (machine->sections)
+		registered_close(machine->sections);
+	machine->sections = NULL;
 	if (!process)
 		return;
 	for (i = 0; i < NR_COUNTS; i++)
@@ -141,6 +147,16 @@ static void announce(struct machine *machine)
 	machine->is_announced = true;
 }
 
+static void announce_sections(const struct machine *machine)
+{
+	char comm[17];
+
+	read_comm(machine->pid, comm);
+	printf("%s (%u): sections that are registered with libgcc, %zu until now\n", comm,
+	       machine->pid, registered_nr(machine->sections));
+	fflush(stdout);
+}
+
 static void flush(struct machines *all)
 {
 	__u64 begin = now_ns(), end;
@@ -158,6 +174,9 @@ static void flush(struct machines *all)
 	}
 	all->has_loads = false;
 	end = now_ns();
+	for (i = 0; i < all->nr_loads && all->nr_delays < MAX_DELAYS; i++)
+		*xpush(all->delays, all->nr_delays) = end - all->loads[i];
+	all->nr_loads = 0;
 	all->next_flush = end + min(BATCH_SHARE * (end - begin), MAX_BATCH_MS * NS_PER_MS);
 }
 
@@ -176,20 +195,20 @@ static void scan(struct machines *all, struct machine *machine)
 		end(all, machine);
 		if (exe)
 			start(all, machine);
-	} else if (!jit_process_scan(machine->process)) {
-		give_up(all, machine);
-	} else {
-		write_names(machine->process);
+	} else if (machine->process) {
+		if (jit_process_scan(machine->process))
+			write_names(machine->process);
+		else
+			give_up(all, machine);
 	}
 }
 
-/* Probes come before the first scan, so that no method falls in between. */
-static void try_to_open(struct machines *all, struct machine *machine)
+/* Probes come before the first scan, so that no method falls in between. NULL: there is no library */
+static const char *open_vm(struct machines *all, struct machine *machine)
 {
 	struct hotspot *vm = machine->vm;
 	const char *why = NULL;
 
-	machine->exe = exe_of(machine->pid);
 	if (!vm)
 		vm = machine->vm = hotspot_open(machine->pid, &why);
 	if (vm)
@@ -202,10 +221,35 @@ static void try_to_open(struct machines *all, struct machine *machine)
 		jit_kernel_attach(machine->process);
 		machine->process->names = all->has_names ? map_file_open(machine->pid) : NULL;
 		scan(all, machine);
+	}
+	return why;
+}
+
+/* Who has LLVM may register sections, or never: a compiler of files does not. */
+static void open_sections(struct machines *all, struct machine *machine)
+{
+	machine->sections = registered_open(machine->pid, &all->kernel, all->counts);
+	machine->is_announced = true;
+	if (registered_nr(machine->sections))
+		announce_sections(machine);
+}
+
+static void try_to_open(struct machines *all, struct machine *machine)
+{
+	bool may_register = all->kernel.has_tables &&
+			    (all->nr_pids || registered_is_mapped(machine->pid));
+	const char *why;
+
+	machine->exe = exe_of(machine->pid);
+	why = open_vm(all, machine);
+	if (machine->process)
+		return;
+	if (!why && may_register && !registered_watch(machine->pid, &all->kernel)) {
+		open_sections(all, machine);
 		return;
 	}
-	/* Without a reason, libjvm.so is not mapped any more. */
-	if (machine->exe && is_young(machine, now_ns()) && (why || all->nr_pids))
+	/* Without a reason, the library is not mapped any more. */
+	if (machine->exe && is_young(machine, now_ns()) && (why || may_register))
 		return;
 	end(all, machine);
 	if (!machine->exe || (!why && !all->nr_pids))
@@ -243,7 +287,7 @@ static void try_all(struct machines *all)
 	for (i = 0; i < all->nr; i++) {
 		struct machine *machine = all->machines[i];
 
-		if (!machine->process && !machine->is_over)
+		if (!machine->process && !machine->sections && !machine->is_over)
 			try_to_open(all, machine);
 		else if (machine->process && !machine->is_announced)
 			scan(all, machine);
@@ -263,7 +307,7 @@ static void scan_all(struct machines *all)
 	size_t i;
 
 	for (i = 0; i < all->nr; i++) {
-		if (all->machines[i]->process)
+		if (all->machines[i]->process || all->machines[i]->sections)
 			scan(all, all->machines[i]);
 	}
 	flush(all);
@@ -277,40 +321,76 @@ static void scan_all(struct machines *all)
 	all->next_scan = end + pause;
 }
 
-static void add(struct machines *all, __u32 pid)
+static struct machine *add(struct machines *all, __u32 pid)
 {
-	struct machine *machine;
+	struct machine *machine = find(all, pid);
 
-	if (find(all, pid))
-		return;
+	if (machine)
+		return machine;
 	machine = xcalloc(1, sizeof(*machine));
 	machine->pid = pid;
 	idmap_set(&all->index, pid, all->nr);
 	*xpush(all->machines, all->nr) = machine;
 	start(all, machine);
+	return machine;
 }
 
-static void on_start(void *arg, __u32 pid)
+static bool is_wanted(const struct machines *all, __u32 pid)
 {
-	struct machines *all = arg;
 	size_t i;
 
 	for (i = 0; i < all->nr_pids && all->pids[i] != (pid_t)pid; i++)
 		;
-	if (pid != (__u32)getpid() && (i < all->nr_pids || !all->nr_pids))
-		add(all, pid);
+	return pid != (__u32)getpid() && (i < all->nr_pids || !all->nr_pids);
 }
 
-static void on_load(void *arg, __u32 pid, __u64 address)
+static void on_method(struct machines *all, const struct jit_event *event)
 {
-	struct machines *all = arg;
-	struct machine *machine = find(all, pid);
+	struct machine *machine = find(all, event->tgid);
 
 	if (!machine || !machine->process)
 		return;
 	all->counts[COUNT_LOADS]++;
 	all->has_loads = true;
-	jit_process_load(machine->process, address);
+	*xpush(all->loads, all->nr_loads) = event->time;
+	jit_process_load(machine->process, event->address);
+}
+
+/* Of a process that is new, too: the child of another one, or without LLVM */
+static void on_section(struct machines *all, const struct jit_event *event)
+{
+	struct machine *machine = find(all, event->tgid);
+	bool is_first;
+
+	if (!machine && event->kind == EVENT_REGISTERED)
+		machine = add(all, event->tgid);
+	if (!machine || machine->process || machine->vm || machine->is_over)
+		return;
+	if (!machine->sections) {
+		machine->exe = exe_of(machine->pid);
+		open_sections(all, machine);
+	}
+	is_first = !registered_nr(machine->sections);
+	if (event->kind == EVENT_REGISTERED)
+		registered_add(machine->sections, event->address);
+	else
+		registered_remove(machine->sections, event->address);
+	if (is_first && registered_nr(machine->sections))
+		announce_sections(machine);
+}
+
+static void on_event(void *arg, const struct jit_event *event)
+{
+	struct machines *all = arg;
+
+	if (event->kind == EVENT_METHOD)
+		on_method(all, event);
+	else if (!is_wanted(all, event->tgid))
+		return;
+	else if (event->kind == EVENT_MAPPED)
+		add(all, event->tgid);
+	else
+		on_section(all, event);
 }
 
 /* Those that run already */
@@ -323,8 +403,10 @@ static void add_all(struct machines *all)
 	for (i = 0; i < all->nr_pids; i++)
 		add(all, all->pids[i]);
 	while (dir && (entry = readdir(dir))) {
-		if (hotspot_is_mapped(atoi(entry->d_name)))
-			on_start(all, atoi(entry->d_name));
+		__u32 pid = atoi(entry->d_name);
+
+		if (is_wanted(all, pid) && (hotspot_is_mapped(pid) || registered_is_mapped(pid)))
+			add(all, pid);
 	}
 	if (dir)
 		closedir(dir);
@@ -334,8 +416,7 @@ int machines_open(struct machines *all, bool tables)
 {
 	int error;
 
-	all->kernel.on_load = on_load;
-	all->kernel.on_start = on_start;
+	all->kernel.on_event = on_event;
 	all->kernel.arg = all;
 	error = jit_kernel_open(&all->kernel, tables);
 	if (!error)
@@ -388,4 +469,5 @@ void machines_close(struct machines *all)
 	idmap_free(&all->index);
 	free(all->machines);
 	free(all->kept);
+	free(all->loads);
 }

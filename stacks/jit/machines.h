@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The processes that have a virtual machine: from when it is mapped until they end */
+/* The processes that generate code: from when a library that does it is mapped until they end */
 #ifndef __STACKS_MACHINES_H
 #define __STACKS_MACHINES_H
 
@@ -19,6 +19,10 @@ struct machines {
 	struct map_file **kept;	/* names of processes that are gone */
 	size_t nr_kept;
 	bool has_loads;		/* there were events since the last flush */
+	__u64 *loads;		/* when they were */
+	size_t nr_loads;
+	__u64 *delays;		/* ns from a method to its rows, of the first ones */
+	size_t nr_delays;
 	__u64 next_flush;
 	__u64 next_try;		/* 0: nobody is starting */
 	__u64 next_scan;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <bpf/libbpf.h>
 #include "jit/kernel.h"
 #include "jit/memory.h"
 #include "util/strings.h"
@@ -16,19 +17,36 @@
 #define SETTLED		3
 #define TRIES		4
 
-static void read_comm(struct jit_process *process)
+void read_comm(__u32 pid, char comm[17])
 {
 	char path[64];
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%u/comm", process->pid);
+	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
 	file = fopen(path, "re");
-	if (!file || !fgets(process->comm, sizeof(process->comm), file))
-		strcpy(process->comm, "?");
-	process->comm[strcspn(process->comm, "\n")] = 0;
-	make_printable(process->comm);
+	if (!file || !fgets(comm, 17, file))
+		strcpy(comm, "?");
+	comm[strcspn(comm, "\n")] = 0;
+	make_printable(comm);
 	if (file)
 		fclose(file);
+}
+
+static struct jit_range_key key_of(const struct jit_process *process, unsigned int i)
+{
+	return (struct jit_range_key){ process->pid, i };
+}
+
+/* The piece that begins at @start */
+static int set_piece(struct jit_process *process, unsigned int i, __u64 start,
+		     const struct eh_frame *table, __u64 *generation)
+{
+	const struct jit_range *range = &process->ranges[i];
+	const struct jit_area area = {
+		key_of(process, i), start, min(JIT_PIECE, range->start + range->size - start),
+	};
+
+	return jit_kernel_set(process->kernel, &area, table, generation);
 }
 
 static int open_range(struct jit_process *process, unsigned int i)
@@ -42,10 +60,11 @@ static int open_range(struct jit_process *process, unsigned int i)
 	range->size = heap->end - heap->start;
 	range->nr_pieces = (range->size + JIT_PIECE - 1) / JIT_PIECE;
 	range->pieces = xcalloc(range->nr_pieces, sizeof(*range->pieces));
-	error = jit_kernel_add(process, i);
+	error = jit_kernel_add(process->kernel,
+			       &(struct jit_area){ key_of(process, i), range->start, range->size });
 	for (k = 0; k < range->nr_pieces && !error; k++)
-		error = jit_kernel_set(process, i, range->start + k * JIT_PIECE, NULL,
-				       &range->pieces[k].generation);
+		error = set_piece(process, i, range->start + k * JIT_PIECE, NULL,
+				  &range->pieces[k].generation);
 	return error;
 }
 
@@ -58,7 +77,7 @@ struct jit_process *jit_process_open(struct hotspot *vm, struct jit_kernel *kern
 	process->pid = vm->pid;
 	process->vm = vm;
 	process->kernel = kernel;
-	read_comm(process);
+	read_comm(process->pid, process->comm);
 	for (i = 0; i < vm->nr_heaps && !error; i++)
 		error = open_range(process, i);
 	if (!error)
@@ -76,9 +95,15 @@ static void free_code(struct jit_code *code)
 
 void jit_process_close(struct jit_process *process)
 {
+	struct jit_range_key key;
 	size_t i;
 
-	jit_kernel_remove(process);
+	bpf_link__destroy(process->load);
+	bpf_link__destroy(process->unload);
+	for (i = 0; i < process->vm->nr_heaps; i++) {
+		key = key_of(process, i);
+		jit_kernel_remove(process->kernel, &key);
+	}
 	for (i = 0; i < process->nr; i++)
 		free_code(process->slots[i].code);
 	for (i = 0; i < HOTSPOT_MAX_HEAPS; i++)
@@ -336,11 +361,11 @@ static int supply_piece(struct jit_process *process, unsigned int r, struct jit_
 	for (i = 0; i < TRIES; i++) {
 		piece->dirty = false;
 		make_table(process, range, start);
-		error = jit_kernel_set(process, r, start, &process->table, &piece->generation);
+		error = set_piece(process, r, start, &process->table, &piece->generation);
 		if (error != -EAGAIN)
 			break;
 		process->counts[COUNT_AGAIN]++;
-		error = jit_kernel_set(process, r, start, NULL, &piece->generation);
+		error = set_piece(process, r, start, NULL, &piece->generation);
 		if (error)
 			break;
 		read_piece(process, start);

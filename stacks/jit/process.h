@@ -47,7 +47,7 @@ struct jit_range {
 /* What happened */
 enum jit_count {
 	COUNT_LOADS, COUNT_MISSED, COUNT_LOST, COUNT_UNKNOWN, COUNT_AGAIN, COUNT_REFUSED,
-	COUNT_NAMELESS, COUNT_GIVEN_UP,
+	COUNT_NAMELESS, COUNT_SECTIONS, COUNT_UNREAD, COUNT_GIVEN_UP,
 	NR_COUNTS
 };
 
@@ -71,6 +71,9 @@ struct jit_process {
 	__u64 counts[NR_COUNTS];
 	int refused;		/* why the kernel did not take a table */
 };
+
+/* The name of a process */
+void read_comm(__u32 pid, char comm[17]);
 
 /* Takes @vm, which has heaps. NULL: @why its ranges are not made known; @vm is closed. */
 struct jit_process *jit_process_open(struct hotspot *vm, struct jit_kernel *kernel, const char **why);

@@ -172,5 +172,34 @@ messages() {
 			"^$TMP/out.json: [0-9]* samples, [0-9]* lost; .* % of user stacks are" "$TMP/err"
 }
 
+# What "stacks jit" has of sections: main -> generated -> call_changes -> generated -> burn. A walk
+# ends where there are no rows; with old ones, it would go wrong.
+registered_stacks() {
+	run 0 profile -p "$pid" -d "$1" -k none -o "$TMP/out.json" &&
+		json 'sum_of("samples", "burn") > 100' &&
+		json 'all(len(n) == 2 or n[2::2] == ["call_changes"] or n[2:5:2] == ["call_changes", "main"]
+		      for n in (names(s)[names(s).index("burn"):] for s in d["stacks"] if "burn" in names(s)))'
+}
+
+# One was registered before, others come and go; while the program stands still, rows go all the same.
+registered() {
+	"${WORK%/*}/generates" 60 >"$TMP/generates" &
+	pid=$!
+	timeout 20 sh -c "until [ -s '$TMP/generates' ]; do sleep 0.1; done"
+	"$STACKS" jit -v -p "$pid" >"$TMP/jit" 2>&1 &
+	jit=$!
+	timeout 20 sh -c "until grep -q registered '$TMP/jit'; do sleep 0.1; done"
+	registered_stacks 4 && json 'sum_of("samples", "burn", "main") > 0.7 * sum_of("samples", "burn")' &&
+		kill -STOP "$jit" && registered_stacks 2
+	status=$?
+	kill -CONT "$jit"
+	kill -INT "$jit"
+	wait "$jit"
+	kill "$pid"
+	sed 's/^/# /' "$TMP/jit"
+	[ "$status" = 0 ] && grep -q '^ *[1-9][0-9]* sections that were registered' "$TMP/jit" &&
+		grep -q '^ *0 registered sections without tables' "$TMP/jit"
+}
+
 tests shares text verbose sent_once renamed new_threads two_processes one_cpu cgroup faults ends \
-	top large_program command_rights messages every
+	top large_program command_rights messages every registered

@@ -18,6 +18,7 @@
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include "util/maps.h"
+#include "util/util.h"
 
 /* @name: of PATH_MAX bytes. false: there is nothing at @from or behind it. */
 static bool next_line(int fd, __u64 from, char *name, struct maps_line *line)
@@ -165,6 +166,16 @@ int maps_open(__u32 id, const struct maps_line *line, bool by_name)
 		fd = open_name(line->path, line);
 	errno = error;
 	return fd;
+}
+
+char *maps_path(__u32 id, const struct maps_line *line)
+{
+	char *path = xasprintf("/proc/%u/map_files/%llx-%llx", id, line->start, line->end);
+
+	if (!access(path, R_OK))
+		return path;
+	free(path);
+	return xasprintf("/proc/%u/root%s", id, line->path);
 }
 
 /* As libelf needs to know, its size is up to the end of the section headers, which come last. */
