@@ -165,6 +165,8 @@ static void flush(struct machines *all)
 	for (i = 0; i < all->nr; i++) {
 		struct machine *machine = all->machines[i];
 
+		if (machine->sections)
+			registered_flush(machine->sections);
 		if (!machine->process)
 			continue;
 		if (!jit_process_flush(machine->process))
@@ -370,6 +372,7 @@ static void on_section(struct machines *all, const struct jit_event *event)
 		machine->exe = exe_of(machine->pid);
 		open_sections(all, machine);
 	}
+	all->has_loads = true;
 	is_first = !registered_nr(machine->sections);
 	if (event->kind == EVENT_REGISTERED)
 		registered_add(machine->sections, event->address);

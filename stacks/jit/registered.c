@@ -1,51 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <elfutils/libdw.h>
 #include "jit/memory.h"
 #include "jit/registered.h"
+#include "jit/section.h"
 #include "util/maps.h"
 #include "util/util.h"
 
-#define PAGE		4096ULL
-#define CHUNK		65536
 #define TRIES		4
 /* Limits for a process */
-#define MAX_SECTION	(16U << 20)
 #define MAX_SECTIONS	16384
 #define MAX_BYTES	(64U << 20)	/* of all sections */
 #define MAX_SEARCHED	(64U << 20)
-
-/* Whole pages with code */
-struct span {
-	__u64 start;
-	__u64 end;
-};
-
-/* An entry of a function: where the address is, and what it is */
-struct entry {
-	__u32 at;
-	__u8 size;
-	bool is_relative;
-	__u64 start;
-	__u64 length;
-};
-
-struct section {
-	__u64 address;
-	struct bytes bytes;	/* without the 0 at its end */
-	struct entry *entries;
-	size_t nr_entries;
-	struct span *spans;	/* sorted, and none touches another one */
-	size_t nr_spans;
-};
 
 /* Of the kernel: spans of sections, joined where they share pages */
 struct range {
 	struct span span;
 	__u32 nr;
+	bool dirty;		/* it needs another table */
 };
 
 struct registered {
@@ -65,182 +38,6 @@ struct registered {
 static bool overlap(const struct span *a, const struct span *b)
 {
 	return a->start < b->end && b->start < a->end;
-}
-
-static unsigned int size_of(__u8 encoding)
-{
-	static const __u8 sizes[16] = {
-		[DW_EH_PE_absptr] = 8, [DW_EH_PE_udata2] = 2, [DW_EH_PE_udata4] = 4,
-		[DW_EH_PE_udata8] = 8, [DW_EH_PE_sdata2] = 2, [DW_EH_PE_sdata4] = 4,
-		[DW_EH_PE_sdata8] = 8,
-	};
-
-	return sizes[encoding & 0xf];
-}
-
-/* How entries of functions have addresses; below 0: not known */
-static int encoding_of(const Dwarf_CIE *cie)
-{
-	const __u8 *at = cie->augmentation_data, *end = at + cie->augmentation_data_size;
-	const char *c = cie->augmentation;
-
-	if (!*c)
-		return DW_EH_PE_absptr;
-	if (*c++ != 'z')
-		return -1;
-	for (; *c; c++) {
-		if (*c == 'S' || *c == 'B')
-			continue;
-		if (at >= end)
-			return -1;
-		if (*c == 'R')
-			return *at;
-		if (*c == 'P')
-			at += size_of(*at);
-		else if (*c != 'L')
-			return -1;
-		at++;
-	}
-	return DW_EH_PE_absptr;
-}
-
-static __s64 value_at(const __u8 *at, __u8 encoding)
-{
-	unsigned int size = size_of(encoding);
-	__s64 value = 0;
-
-	memcpy(&value, at, size);
-	if (encoding & DW_EH_PE_signed)
-		value = value << (64 - 8 * size) >> (64 - 8 * size);
-	return value;
-}
-
-static bool read_entry(struct section *section, const Dwarf_FDE *fde, int encoding)
-{
-	unsigned int size = encoding < 0 ? 0 : size_of(encoding), base = encoding & 0x70;
-	struct entry *entry;
-
-	if (!size || fde->end - fde->start < 2 * size || (base && base != DW_EH_PE_pcrel) ||
-	    encoding & DW_EH_PE_indirect)
-		return false;
-	entry = xpush(section->entries, section->nr_entries);
-	entry->at = fde->start - section->bytes.data;
-	entry->size = size;
-	entry->is_relative = base == DW_EH_PE_pcrel;
-	entry->start = value_at(fde->start, encoding) +
-		       (entry->is_relative ? section->address + entry->at : 0);
-	/* A length has no sign. */
-	entry->length = value_at(fde->start + size, encoding & 0x7);
-	return entry->length && entry->start + entry->length + PAGE > entry->start;
-}
-
-static bool read_entries(struct section *section)
-{
-	static const unsigned char ident[EI_NIDENT] = {
-		ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT,
-	};
-	Elf_Data data = {
-		.d_buf = section->bytes.data, .d_size = section->bytes.size, .d_type = ELF_T_BYTE,
-	};
-	Dwarf_Off at = 0, next, ignored, cie_at = -1;
-	Dwarf_CFI_Entry entry, cie;
-	int encoding = -1;
-
-	for (; !dwarf_next_cfi(ident, &data, true, at, &next, &entry); at = next) {
-		if (dwarf_cfi_cie_p(&entry))
-			continue;
-		if (entry.fde.CIE_pointer != cie_at) {
-			cie_at = entry.fde.CIE_pointer;
-			if (dwarf_next_cfi(ident, &data, true, cie_at, &ignored, &cie) ||
-			    !dwarf_cfi_cie_p(&cie))
-				return false;
-			encoding = encoding_of(&cie.cie);
-		}
-		if (!read_entry(section, &entry.fde, encoding))
-			return false;
-	}
-	return section->nr_entries;
-}
-
-/* The pages that the functions are in */
-static void find_spans(struct section *section)
-{
-	struct span *spans = xcalloc(section->nr_entries, sizeof(*spans));
-	size_t i, nr = 0;
-
-	for (i = 0; i < section->nr_entries; i++) {
-		const struct entry *entry = &section->entries[i];
-
-		spans[i].start = entry->start & -PAGE;
-		spans[i].end = (entry->start + entry->length + PAGE - 1) & -PAGE;
-	}
-	sort(spans, section->nr_entries, compare_keys);
-	for (i = 0; i < section->nr_entries; i++) {
-		if (nr && spans[i].start <= spans[nr - 1].end)
-			spans[nr - 1].end = max(spans[nr - 1].end, spans[i].end);
-		else
-			spans[nr++] = spans[i];
-	}
-	section->spans = spans;
-	section->nr_spans = nr;
-}
-
-static void free_section(struct section *section)
-{
-	free(section->bytes.data);
-	free(section->entries);
-	free(section->spans);
-}
-
-/* Entries follow each other, up to a length of 0. */
-static bool read_bytes(__u32 pid, struct section *section)
-{
-	struct bytes *bytes = &section->bytes;
-	__u8 chunk[CHUNK];
-	size_t at = 0, got;
-	__u32 length;
-
-	while (at <= MAX_SECTION) {
-		if (at + sizeof(length) > bytes->size) {
-			got = memory_read_some(pid, section->address + bytes->size, chunk, CHUNK);
-			if (!got || bytes->size > MAX_SECTION)
-				return false;
-			bytes_put(bytes, chunk, got);
-			continue;
-		}
-		memcpy(&length, bytes->data + at, sizeof(length));
-		if (!length) {
-			bytes->size = at;
-			return at;
-		}
-		at += sizeof(length) + (__u64)length;
-	}
-	return false;
-}
-
-static bool read_section(__u32 pid, struct section *section)
-{
-	if (!read_bytes(pid, section) || !read_entries(section)) {
-		free_section(section);
-		return false;
-	}
-	find_spans(section);
-	return true;
-}
-
-/* Addresses are made relative to where the entries are now. */
-static void add_to_table(struct eh_frame *table, const struct section *section)
-{
-	size_t begin = table->section.size, i;
-
-	bytes_put(&table->section, section->bytes.data, section->bytes.size);
-	for (i = 0; i < section->nr_entries; i++) {
-		const struct entry *entry = &section->entries[i];
-		__u64 offset = entry->start - (table->vaddr + begin + entry->at);
-
-		if (entry->is_relative)
-			memcpy(table->section.data + begin + entry->at, &offset, entry->size);
-	}
 }
 
 static bool has_span_in(const struct section *section, const struct span *span)
@@ -268,7 +65,7 @@ static void note_error(struct registered *process, int error)
 }
 
 /* Sets the table of a range. Return: 0 or a negative errno; -ENOENT: it has no code */
-static int supply(struct registered *process, const struct range *range)
+static int supply(struct registered *process, struct range *range)
 {
 	struct jit_area area = area_of(process, range);
 	struct eh_frame *table = &process->table;
@@ -276,11 +73,12 @@ static int supply(struct registered *process, const struct range *range)
 	int error = -EAGAIN, i;
 	size_t k;
 
+	range->dirty = false;
 	table->section.size = 0;
 	table->vaddr = range->span.start;
 	for (k = 0; k < process->nr; k++) {
 		if (has_span_in(&process->sections[k], &range->span))
-			add_to_table(table, &process->sections[k]);
+			section_add_to(table, &process->sections[k]);
 	}
 	if (!table->section.size)
 		return -ENOENT;
@@ -317,18 +115,30 @@ static void cover(struct registered *process, struct span span)
 		span.start = min(span.start, range->span.start);
 		span.end = max(span.end, range->span.end);
 		if (span.start == range->span.start && span.end == range->span.end) {
-			supply(process, range);
+			range->dirty = true;
 			return;
 		}
 		drop_range(process, range);
 	}
 	range = xpush(process->ranges, process->nr_ranges);
-	*range = (struct range){ span, process->next_range++ };
+	*range = (struct range){ span, process->next_range++, true };
 	area = area_of(process, range);
 	error = jit_kernel_add(process->kernel, &area);
 	note_error(process, error);
-	if (error || supply(process, range))
+	if (error)
 		drop_range(process, range);
+}
+
+void registered_flush(struct registered *process)
+{
+	struct range *range;
+	size_t i = process->nr_ranges;
+
+	while (i--) {
+		range = &process->ranges[i];
+		if (range->dirty && supply(process, range))
+			drop_range(process, range);
+	}
 }
 
 /* Spans in the kernel, for when the section goes */
@@ -377,7 +187,7 @@ void registered_add(struct registered *process, __u64 address)
 	process->counts[COUNT_SECTIONS]++;
 	registered_remove(process, address);
 	if (process->nr < MAX_SECTIONS && process->size < MAX_BYTES &&
-	    read_section(process->pid, &section))
+	    section_read(process->pid, &section))
 		add(process, &section);
 	else
 		process->counts[COUNT_UNREAD]++;
@@ -386,7 +196,7 @@ void registered_add(struct registered *process, __u64 address)
 void registered_remove(struct registered *process, __u64 address)
 {
 	struct section *section = find(process, address), gone;
-	size_t i, k;
+	size_t i;
 
 	if (!section)
 		return;
@@ -394,15 +204,9 @@ void registered_remove(struct registered *process, __u64 address)
 	*section = process->sections[--process->nr];
 	process->size -= gone.bytes.size;
 	note_spans(process, &gone, false);
-	for (i = 0; i < process->nr_ranges; i++) {
-		for (k = 0; k < gone.nr_spans; k++) {
-			if (overlap(&gone.spans[k], &process->ranges[i].span))
-				break;
-		}
-		if (k < gone.nr_spans && supply(process, &process->ranges[i]))
-			drop_range(process, &process->ranges[i--]);
-	}
-	free_section(&gone);
+	for (i = 0; i < process->nr_ranges; i++)
+		process->ranges[i].dirty |= has_span_in(&gone, &process->ranges[i].span);
+	section_free(&gone);
 }
 
 /* What was registered before: sections are in memory that can be read only, without a name. */
@@ -451,7 +255,7 @@ static void search_memory(struct search *search, struct span span, const char *m
 	struct section section;
 	__u8 *memory;
 
-	if (strncmp(mode, "r--p", 4) || size > search->left || size > MAX_SECTION)
+	if (strncmp(mode, "r--p", 4) || size > search->left || size > SECTION_MAX)
 		return;
 	search->left -= size;
 	memory = check_memory(malloc(size));
@@ -459,13 +263,13 @@ static void search_memory(struct search *search, struct span span, const char *m
 	for (at = 0; at + 12 <= size; at += 4) {
 		section = (struct section){ .address = span.start + at };
 		if (!looks_like_section(memory + at) ||
-		    !read_section(search->process->pid, &section))
+		    !section_read(search->process->pid, &section))
 			continue;
 		at += section.bytes.size & -4ULL;
 		if (is_of_code(search, &section) && search->process->nr < MAX_SECTIONS)
 			add(search->process, &section);
 		else
-			free_section(&section);
+			section_free(&section);
 	}
 	free(memory);
 }
@@ -564,7 +368,7 @@ void registered_close(struct registered *process)
 		drop_range(process, process->ranges);
 	for (i = 0; i < process->nr; i++) {
 		note_spans(process, &process->sections[i], false);
-		free_section(&process->sections[i]);
+		section_free(&process->sections[i]);
 	}
 	free(process->sections);
 	free(process->ranges);

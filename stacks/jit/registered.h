@@ -30,4 +30,7 @@ size_t registered_nr(const struct registered *process);
 void registered_add(struct registered *process, __u64 address);
 void registered_remove(struct registered *process, __u64 address);
 
+/* Supplies the tables that have changed. */
+void registered_flush(struct registered *process);
+
 #endif /* __STACKS_REGISTERED_H */

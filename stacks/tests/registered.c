@@ -33,6 +33,18 @@ static void on_table(void *arg, __u64 start, const struct eh_frame *table)
 static struct jit_kernel kernel = { .on_table = on_table };
 static __u64 counts[NR_COUNTS];
 
+static void add(struct registered *process, const __u8 *section)
+{
+	registered_add(process, (__u64)section);
+	registered_flush(process);
+}
+
+static void remove_section(struct registered *process, const __u8 *section)
+{
+	registered_remove(process, (__u64)section);
+	registered_flush(process);
+}
+
 /* A section with one CIE, in memory that nothing follows */
 static __u8 *memory, *end;
 
@@ -118,12 +130,12 @@ static void test_good(struct registered *process)
 	put_function(code + 0x10, 0x20);
 	put_function(code + PAGE, 0x20);
 	put_end();
-	registered_add(process, (__u64)memory);
+	add(process, memory);
 	check("section: known", registered_nr(process) == 1 && set.nr == 1 && !counts[COUNT_UNREAD]);
 	check("section: range", set.start == code && set.vaddr == code);
 	check("section: functions", start_in_table(FIRST) == code + 0x10 &&
 	      start_in_table(SECOND) == code + PAGE);
-	registered_add(process, (__u64)memory);
+	add(process, memory);
 	check("section: again", registered_nr(process) == 1);
 
 	other = memory;
@@ -131,22 +143,22 @@ static void test_good(struct registered *process)
 	put_cie("zR", relative, 1);
 	put_function(code + PAGE + 0x100, 0x10);
 	put_end();
-	registered_add(process, (__u64)memory);
+	add(process, memory);
 	check("section: shares a page", registered_nr(process) == 2 && set.start == code &&
 	      set.nr == 1 && set.size == 2 * (SECOND - 8) + 17);
 	check("section: both have their functions", start_in_table(FIRST) == code + 0x10);
-	registered_remove(process, (__u64)other);
+	remove_section(process, other);
 	check("section: goes", registered_nr(process) == 1);
 	check("section: the other one stays",
 	      start_in_table(FIRST) == code + PAGE + 0x100 && set.nr == 2);
-	registered_remove(process, (__u64)other);
-	registered_remove(process, (__u64)memory);
+	remove_section(process, other);
+	remove_section(process, memory);
 	check("section: all gone", !registered_nr(process) && set.nr == 2);
 }
 
 static void refused(struct registered *process, const char *name)
 {
-	registered_add(process, (__u64)memory);
+	add(process, memory);
 	check(name, !registered_nr(process) && !set.nr && counts[COUNT_UNREAD] == 1);
 }
 

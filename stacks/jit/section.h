@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A section .eh_frame in the memory of a process, which may be hostile */
+#ifndef __STACKS_SECTION_H
+#define __STACKS_SECTION_H
+
+#include "jit/rows.h"
+
+#define SECTION_MAX	(16U << 20)
+#define SECTION_PAGE	4096ULL
+
+/* Whole pages with code */
+struct span {
+	__u64 start;
+	__u64 end;
+};
+
+/* An entry of a function: where the address is, and what it is */
+struct entry {
+	__u32 at;
+	__u8 size;
+	bool is_relative;
+	__u64 start;
+	__u64 length;
+};
+
+struct section {
+	__u64 address;
+	struct bytes bytes;	/* without the 0 at its end */
+	struct entry *entries;
+	size_t nr_entries;
+	struct span *spans;	/* sorted, and none touches another one */
+	size_t nr_spans;
+};
+
+/* Reads what is at ->address, up to the 0 at its end. false: it makes no sense, or cannot be read */
+bool section_read(__u32 pid, struct section *section);
+void section_free(struct section *section);
+
+/* Appends it to a table, with addresses that are relative to where its entries are then */
+void section_add_to(struct eh_frame *table, const struct section *section);
+
+#endif /* __STACKS_SECTION_H */
