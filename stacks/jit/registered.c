@@ -12,7 +12,8 @@
 /* Limits for a process */
 #define MAX_SECTIONS	16384
 #define MAX_BYTES	(64U << 20)	/* of all sections */
-#define MAX_SEARCHED	(64U << 20)
+#define MAX_SEARCHED	(64ULL << 20)
+#define MAX_READ	(1ULL << 30)	/* of all that come */
 
 /* Of the kernel: spans of sections, joined where they share pages */
 struct range {
@@ -28,6 +29,7 @@ struct registered {
 	struct section *sections;
 	size_t nr;
 	size_t size;		/* of all sections */
+	__u64 left;		/* how much of what comes may be read */
 	struct range *ranges;
 	size_t nr_ranges;
 	__u32 next_range;
@@ -186,8 +188,8 @@ void registered_add(struct registered *process, __u64 address)
 
 	process->counts[COUNT_SECTIONS]++;
 	registered_remove(process, address);
-	if (process->nr < MAX_SECTIONS && process->size < MAX_BYTES &&
-	    section_read(process->pid, &section))
+	if (process->nr < MAX_SECTIONS && process->size + SECTION_MAX <= MAX_BYTES &&
+	    section_read(process->pid, &section, &process->left))
 		add(process, &section);
 	else
 		process->counts[COUNT_UNREAD]++;
@@ -260,10 +262,10 @@ static void search_memory(struct search *search, struct span span, const char *m
 	search->left -= size;
 	memory = check_memory(malloc(size));
 	size = memory_read_some(search->process->pid, span.start, memory, size);
-	for (at = 0; at + 12 <= size; at += 4) {
+	for (at = 0; at + 12 <= size && search->left; at += 4) {
 		section = (struct section){ .address = span.start + at };
 		if (!looks_like_section(memory + at) ||
-		    !section_read(search->process->pid, &section))
+		    !section_read(search->process->pid, &section, &search->left))
 			continue;
 		at += section.bytes.size & -4ULL;
 		if (is_of_code(search, &section) && search->process->nr < MAX_SECTIONS)
@@ -352,6 +354,7 @@ struct registered *registered_open(__u32 pid, struct jit_kernel *kernel, __u64 *
 	process->pid = pid;
 	process->kernel = kernel;
 	process->counts = counts;
+	process->left = MAX_READ;
 	process->next_range = HOTSPOT_MAX_HEAPS;
 	find_earlier(process);
 	return process;

@@ -134,7 +134,7 @@ void section_free(struct section *section)
 }
 
 /* Entries follow each other, up to a length of 0. */
-static bool read_bytes(__u32 pid, struct section *section)
+static bool read_bytes(__u32 pid, struct section *section, __u64 *left)
 {
 	struct bytes *bytes = &section->bytes;
 	__u8 chunk[CHUNK];
@@ -143,9 +143,11 @@ static bool read_bytes(__u32 pid, struct section *section)
 
 	while (at <= SECTION_MAX) {
 		if (at + sizeof(length) > bytes->size) {
-			got = memory_read_some(pid, section->address + bytes->size, chunk, CHUNK);
+			got = memory_read_some(pid, section->address + bytes->size, chunk,
+					       min((__u64)CHUNK, *left));
 			if (!got || bytes->size > SECTION_MAX)
 				return false;
+			*left -= got;
 			bytes_put(bytes, chunk, got);
 			continue;
 		}
@@ -159,9 +161,9 @@ static bool read_bytes(__u32 pid, struct section *section)
 	return false;
 }
 
-bool section_read(__u32 pid, struct section *section)
+bool section_read(__u32 pid, struct section *section, __u64 *left)
 {
-	if (!read_bytes(pid, section) || !read_entries(section)) {
+	if (!read_bytes(pid, section, left) || !read_entries(section)) {
 		section_free(section);
 		return false;
 	}

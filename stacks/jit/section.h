@@ -32,8 +32,11 @@ struct section {
 	size_t nr_spans;
 };
 
-/* Reads what is at ->address, up to the 0 at its end. false: it makes no sense, or cannot be read */
-bool section_read(__u32 pid, struct section *section);
+/*
+ * Reads what is at ->address, up to the 0 at its end. @left: so many bytes may be read, and are taken
+ * off. false: it makes no sense, cannot be read, or is too long
+ */
+bool section_read(__u32 pid, struct section *section, __u64 *left);
 void section_free(struct section *section);
 
 /* Appends it to a table, with addresses that are relative to where its entries are then */
