@@ -69,7 +69,7 @@ prepare() {
 		}' >work.ml
 		;;
 	javac | ant)
-		java_source 3000 >Work.java && mkdir out &&
+		java_source 3000 >Work.java && mkdir -p out &&
 			echo '<project default="work"><target name="work"><javac srcdir="." destdir="out" includeantruntime="false"/></target></project>' >build.xml
 		;;
 	bsh) echo "f(n) { $fibonacci } while (true) f(12);" >work.bsh ;;
