@@ -202,6 +202,8 @@ int on_deregister(struct pt_regs *ctx)
 	struct jit_section_area *area;
 	int i;
 
+	/* First, see registered_prepare() */
+	tell(EVENT_DEREGISTERED, key.address);
 	bpf_for(i, 0, JIT_MAX_AREAS) {
 		key.nr = i;
 		area = bpf_map_lookup_elem(&sections, &key);
@@ -210,7 +212,6 @@ int on_deregister(struct pt_regs *ctx)
 		if (bpf_ksym_exists(bpf_user_code_forget))
 			bpf_user_code_forget(area->start, area->size);
 	}
-	tell(EVENT_DEREGISTERED, key.address);
 	return 0;
 }
 

@@ -3,20 +3,23 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/stat.h>
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include "jit/kernel.h"
 #include "jit.skel.h"
+#include "sym/elf_file.h"
 #include "util/util.h"
 
+#define MAX_LIBGCCS	64
+#define MAX_SYMBOLS	(1 << 20)	/* bytes, of libgcc */
 #define UNLOAD	"_ZN7nmethod27post_compiled_method_unloadEv"
 
 struct jit_libgcc {
 	ino_t inode;
 	dev_t device;
-	int error;
 	struct bpf_link *comes;
 	struct bpf_link *goes;
 };
@@ -191,37 +194,84 @@ void jit_kernel_attach(struct jit_process *process)
 	libbpf_set_print(print);
 }
 
-static struct bpf_link *attach_all(const struct bpf_program *program, const char *path,
-				   const char *function)
+/* Where the function is in the file; 0: nowhere */
+static __u64 offset_of(Elf *elf, const char *function)
 {
-	LIBBPF_OPTS(bpf_uprobe_opts, opts, .func_name = function);
+	Elf_Scn *scn = NULL;
+	GElf_Phdr segment;
+	Elf_Data *data;
+	GElf_Shdr section;
+	const char *name;
+	GElf_Sym sym;
+	int i;
 
-	return bpf_program__attach_uprobe_opts(program, -1, path, 0, &opts);
+	while ((scn = elf_nextscn(elf, scn))) {
+		if (!gelf_getshdr(scn, &section) || section.sh_type != SHT_DYNSYM ||
+		    section.sh_size > MAX_SYMBOLS || !elf_strings_end(elf, section.sh_link))
+			continue;
+		data = elf_getdata(scn, NULL);
+		for (i = 0; data && gelf_getsym(data, i, &sym); i++) {
+			name = elf_strptr(elf, section.sh_link, sym.st_name);
+			if (name && !strcmp(name, function) && sym.st_value &&
+			    elf_code_segment(elf, sym.st_value, true, &segment))
+				return sym.st_value - segment.p_vaddr + segment.p_offset;
+		}
+	}
+	return 0;
 }
 
-int jit_kernel_watch(struct jit_kernel *kernel, const char *path)
+/* The file may be hostile, so libbpf does not read it. */
+static struct bpf_link *attach_all(const struct bpf_program *program, const struct elf_file *file,
+				   const char *function)
 {
-	struct jit_libgcc *libgcc;
+	__u64 offset = offset_of(file->elf, function);
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
+	return offset ? bpf_program__attach_uprobe(program, false, -1, path, offset) : NULL;
+}
+
+static bool watch_file(struct jit_kernel *kernel, const struct stat *st, struct elf_file *file)
+{
+	struct jit_libgcc libgcc = {
+		.inode = st->st_ino, .device = st->st_dev,
+		.comes = attach_all(kernel->skel->progs.on_register, file, "__register_frame"),
+		.goes = attach_all(kernel->skel->progs.on_deregister, file, "__deregister_frame"),
+	};
+
+	if (libgcc.comes && libgcc.goes) {
+		*xpush(kernel->libgccs, kernel->nr_libgccs) = libgcc;
+		return true;
+	}
+	bpf_link__destroy(libgcc.comes);
+	bpf_link__destroy(libgcc.goes);
+	return false;
+}
+
+int jit_kernel_watch(struct jit_kernel *kernel, int fd)
+{
 	libbpf_print_fn_t print;
+	struct elf_file *file;
 	struct stat st;
+	bool good;
 	size_t i;
 
-	if (stat(path, &st))
-		return -errno;
+	if (fd < 0 || fstat(fd, &st))
+		return -EBADF;
 	for (i = 0; i < kernel->nr_libgccs; i++) {
-		libgcc = &kernel->libgccs[i];
-		if (libgcc->inode == st.st_ino && libgcc->device == st.st_dev)
-			return libgcc->error;
+		if (kernel->libgccs[i].inode == st.st_ino && kernel->libgccs[i].device == st.st_dev) {
+			close(fd);
+			return 0;
+		}
 	}
-	libgcc = xpush(kernel->libgccs, kernel->nr_libgccs);
-	libgcc->inode = st.st_ino;
-	libgcc->device = st.st_dev;
+	file = kernel->nr_libgccs < MAX_LIBGCCS ? elf_file_open(fd) : (close(fd), NULL);
+	if (!file)
+		return -EINVAL;
 	print = libbpf_set_print(NULL);
-	libgcc->comes = attach_all(kernel->skel->progs.on_register, path, "__register_frame");
-	libgcc->error = libgcc->comes ? 0 : -errno;
-	libgcc->goes = attach_all(kernel->skel->progs.on_deregister, path, "__deregister_frame");
+	good = watch_file(kernel, &st, file);
 	libbpf_set_print(print);
-	return libgcc->error;
+	elf_file_close(file);
+	return good ? 0 : -EINVAL;
 }
 
 __u64 jit_kernel_lost(const struct jit_kernel *kernel)

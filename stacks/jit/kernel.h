@@ -55,10 +55,10 @@ int jit_kernel_note(struct jit_kernel *kernel, __u32 pid, __u64 address, __u32 n
 /* Probes where methods come and go. Without them, scans find out later. */
 void jit_kernel_attach(struct jit_process *process);
 /*
- * Probes, for all processes, where sections come and go, in the libgcc at @path, which may be
- * known already. Return: 0 or a negative errno
+ * Probes, for all processes, where sections come and go, in the libgcc that @fd is of, which may be
+ * known already. Takes @fd, which may be -1. Return: 0 or a negative errno
  */
-int jit_kernel_watch(struct jit_kernel *kernel, const char *path);
+int jit_kernel_watch(struct jit_kernel *kernel, int fd);
 /* Events that found no room */
 __u64 jit_kernel_lost(const struct jit_kernel *kernel);
 

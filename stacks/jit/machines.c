@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/epoll.h>
 #include <sys/stat.h>
 #include <bpf/libbpf.h>
 #include "jit/machines.h"
@@ -30,6 +31,8 @@
 /* Files for names of processes that are gone; then the oldest one goes. */
 #define MAX_KEPT	256
 #define MAX_DELAYS	65536
+/* At once: as many as the ring has room for, so that all are taken in that were there */
+#define MAX_EVENTS	65536
 
 struct machine {
 	__u32 pid;
@@ -42,13 +45,27 @@ struct machine {
 	bool is_over;
 };
 
+/* Of a program that a process executes: differs at the next exec, and of another process. 0: gone */
 static __u64 exe_of(__u32 pid)
 {
-	char path[64];
+	char path[64], line[1024], *at;
+	unsigned long long start = 0, stack = 0;
 	struct stat st;
+	FILE *file;
 
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	file = fopen(path, "re");
+	at = file && fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+	if (file)
+		fclose(file);
+	/* Words 22 and 28; the name is the second one. */
+	if (at)
+		sscanf(at + 1, " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
+		       " %*s %*s %*s %llu %*s %*s %*s %*s %*s %llu", &start, &stack);
 	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
-	return stat(path, &st) ? 0 : st.st_ino ^ (__u64)st.st_dev << 32;
+	if (!at || stat(path, &st))
+		return 0;
+	return hash_bytes((__u64[]){ st.st_ino, st.st_dev, start, stack }, 4 * sizeof(__u64)) | 1;
 }
 
 static bool is_young(const struct machine *machine, __u64 now)
@@ -157,16 +174,17 @@ static void announce_sections(const struct machine *machine)
 	fflush(stdout);
 }
 
-static void flush(struct machines *all)
+/* Return: is there more to supply? */
+static bool flush_all(struct machines *all)
 {
-	__u64 begin = now_ns(), end;
+	bool more = false;
 	size_t i;
 
 	for (i = 0; i < all->nr; i++) {
 		struct machine *machine = all->machines[i];
 
 		if (machine->sections)
-			registered_flush(machine->sections);
+			more |= registered_flush(machine->sections);
 		if (!machine->process)
 			continue;
 		if (!jit_process_flush(machine->process))
@@ -174,7 +192,20 @@ static void flush(struct machines *all)
 		else if (!machine->is_announced && machine->process->vm->nr_codelets)
 			announce(machine);
 	}
-	all->has_loads = false;
+	return more;
+}
+
+static void flush(struct machines *all)
+{
+	__u64 begin = now_ns(), end;
+	size_t i;
+
+	for (i = 0; i < all->nr; i++) {
+		if (all->machines[i]->sections)
+			registered_prepare(all->machines[i]->sections);
+	}
+	ring_buffer__consume_n(all->kernel.ring, MAX_EVENTS);
+	all->has_loads = flush_all(all);
 	end = now_ns();
 	for (i = 0; i < all->nr_loads && all->nr_delays < MAX_DELAYS; i++)
 		*xpush(all->delays, all->nr_delays) = end - all->loads[i];
@@ -193,7 +224,7 @@ static void scan(struct machines *all, struct machine *machine)
 {
 	__u64 exe = exe_of(machine->pid);
 
-	if (exe != machine->exe) {
+	if (!exe || exe != machine->exe) {
 		end(all, machine);
 		if (exe)
 			start(all, machine);
@@ -302,12 +333,33 @@ static void try_all(struct machines *all)
 	all->next_try = is_starting ? end + max(TRY_SHARE * (end - begin), TRY_MS * NS_PER_MS) : 0;
 }
 
+static void add_all(struct machines *all);
+
+/* Some may have been of sections, or of libraries. */
+static void repair(struct machines *all)
+{
+	struct machine *machine;
+	size_t i;
+
+	all->nr_lost = jit_kernel_lost(&all->kernel);
+	for (i = 0; i < all->nr; i++) {
+		machine = all->machines[i];
+		if (!machine->sections)
+			continue;
+		registered_close(machine->sections);
+		machine->sections = registered_open(machine->pid, &all->kernel, all->counts);
+	}
+	add_all(all);
+}
+
 /* Stubs and adapters come with the first classes. */
 static void scan_all(struct machines *all)
 {
 	__u64 begin = now_ns(), end, pause = SCAN_MS * NS_PER_MS;
 	size_t i;
 
+	if (jit_kernel_lost(&all->kernel) != all->nr_lost)
+		repair(all);
 	for (i = 0; i < all->nr; i++) {
 		if (all->machines[i]->process || all->machines[i]->sections)
 			scan(all, all->machines[i]);
@@ -370,6 +422,10 @@ static void on_section(struct machines *all, const struct jit_event *event)
 		return;
 	if (!machine->sections) {
 		machine->exe = exe_of(machine->pid);
+		if (!machine->exe) {
+			end(all, machine);
+			return;
+		}
 		open_sections(all, machine);
 	}
 	all->has_loads = true;
@@ -441,12 +497,16 @@ static bool is_over(const struct machines *all)
 bool machines_wait(struct machines *all, unsigned int ms)
 {
 	__u64 now = now_ns(), due = min(now + ms * NS_PER_MS, all->next_scan);
+	struct epoll_event ready;
 
 	if (all->has_loads)
 		due = min(due, all->next_flush);
 	if (all->next_try)
 		due = min(due, all->next_try);
-	ring_buffer__poll(all->kernel.ring, due > now ? (due - now) / NS_PER_MS + 1 : 0);
+	epoll_wait(ring_buffer__epoll_fd(all->kernel.ring), &ready, 1,
+		   due > now ? (due - now) / NS_PER_MS + 1 : 0);
+	/* Who makes events faster than they are taken in keeps nothing else from being done. */
+	ring_buffer__consume_n(all->kernel.ring, MAX_EVENTS);
 	now = now_ns();
 	if (all->next_try && now >= all->next_try)
 		try_all(all);

@@ -21,6 +21,7 @@ struct machines {
 	bool has_loads;		/* there were events since the last flush */
 	__u64 *loads;		/* when they were */
 	size_t nr_loads;
+	__u64 nr_lost;		/* events, when all was put right */
 	__u64 *delays;		/* ns from a method to its rows, of the first ones */
 	size_t nr_delays;
 	__u64 next_flush;

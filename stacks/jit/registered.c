@@ -8,18 +8,24 @@
 #include "util/maps.h"
 #include "util/util.h"
 
-#define TRIES		4
 /* Limits for a process */
-#define MAX_SECTIONS	16384
+#define MAX_SECTIONS	8192
+#define MAX_AREAS	8192
+#define MAX_RANGES	2048
 #define MAX_BYTES	(64U << 20)	/* of all sections */
+#define MAX_CODE	(512ULL << 20)
 #define MAX_SEARCHED	(64ULL << 20)
-#define MAX_READ	(1ULL << 30)	/* of all that come */
+#define MAX_READ	(256ULL << 20)	/* at once, of what comes; it is as much again after this time: */
+#define READ_NS		(16 * 1000000000ULL)
+#define MAX_FLUSH	(64U << 20)	/* of tables in a turn */
 
 /* Of the kernel: spans of sections, joined where they share pages */
 struct range {
 	struct span span;
 	__u32 nr;
 	bool dirty;		/* it needs another table */
+	bool ready;		/* @generation was read after the last event */
+	__u64 generation;
 };
 
 struct registered {
@@ -29,7 +35,10 @@ struct registered {
 	struct section *sections;
 	size_t nr;
 	size_t size;		/* of all sections */
+	size_t nr_areas;
+	__u64 code;
 	__u64 left;		/* how much of what comes may be read */
+	__u64 filled;		/* when it was as much as it can be, or later */
 	struct range *ranges;
 	size_t nr_ranges;
 	__u32 next_range;
@@ -66,16 +75,18 @@ static void note_error(struct registered *process, int error)
 	process->refused = -error;
 }
 
-/* Sets the table of a range. Return: 0 or a negative errno; -ENOENT: it has no code */
+/*
+ * Sets the table of a range, with sections that were there when its generation was read. Return: 0 or a
+ * negative errno; -ENOENT: it has no code
+ */
 static int supply(struct registered *process, struct range *range)
 {
 	struct jit_area area = area_of(process, range);
 	struct eh_frame *table = &process->table;
-	__u64 generation = 0;
-	int error = -EAGAIN, i;
+	int error;
 	size_t k;
 
-	range->dirty = false;
+	range->ready = false;
 	table->section.size = 0;
 	table->vaddr = range->span.start;
 	for (k = 0; k < process->nr; k++) {
@@ -84,12 +95,12 @@ static int supply(struct registered *process, struct range *range)
 	}
 	if (!table->section.size)
 		return -ENOENT;
-	for (i = 0; i < TRIES && error == -EAGAIN; i++) {
-		error = jit_kernel_set(process->kernel, &area, NULL, &generation) ?:
-			jit_kernel_set(process->kernel, &area, table, &generation);
-	}
-	note_error(process, error);
-	return error;
+	error = jit_kernel_set(process->kernel, &area, table, &range->generation);
+	/* Code has gone meanwhile, or there is no memory: the next turn tries again. */
+	range->dirty = error == -EAGAIN || error == -ENOMEM || error == -EINTR;
+	if (!range->dirty)
+		note_error(process, error);
+	return range->dirty ? 0 : error;
 }
 
 static void drop_range(struct registered *process, struct range *range)
@@ -123,38 +134,67 @@ static void cover(struct registered *process, struct span span)
 		drop_range(process, range);
 	}
 	range = xpush(process->ranges, process->nr_ranges);
-	*range = (struct range){ span, process->next_range++, true };
+	*range = (struct range){ .span = span, .nr = process->next_range++, .dirty = true };
 	area = area_of(process, range);
-	error = jit_kernel_add(process->kernel, &area);
+	error = process->nr_ranges > MAX_RANGES ? -E2BIG : jit_kernel_add(process->kernel, &area);
 	note_error(process, error);
 	if (error)
 		drop_range(process, range);
 }
 
-void registered_flush(struct registered *process)
+/*
+ * The probe tells that a section goes, and then forgets its rows. So if the generation is read, and
+ * then all events are taken in, either the section is gone, or the kernel refuses the table.
+ */
+void registered_prepare(struct registered *process)
 {
 	struct range *range;
-	size_t i = process->nr_ranges;
+	struct jit_area area;
+	size_t i;
 
-	while (i--) {
+	for (i = 0; i < process->nr_ranges; i++) {
 		range = &process->ranges[i];
-		if (range->dirty && supply(process, range))
-			drop_range(process, range);
+		if (!range->dirty)
+			continue;
+		area = area_of(process, range);
+		range->ready = !jit_kernel_set(process->kernel, &area, NULL, &range->generation);
 	}
 }
 
-/* Spans in the kernel, for when the section goes */
-static void note_spans(struct registered *process, const struct section *section, bool comes)
+bool registered_flush(struct registered *process)
+{
+	size_t i = process->nr_ranges, size = 0;
+	struct range *range;
+	bool more = false;
+
+	while (i--) {
+		range = &process->ranges[i];
+		if (range->dirty && range->ready && size < MAX_FLUSH) {
+			if (supply(process, range)) {
+				drop_range(process, range);
+				continue;
+			}
+			size += process->table.section.size;
+		}
+		more |= range->dirty;
+	}
+	return more;
+}
+
+/* Spans in the kernel, for when the section goes. false: there is no room, so none is noted */
+static bool note_spans(struct registered *process, const struct section *section, bool comes)
 {
 	struct jit_area area = {};
 	__u32 i;
 
-	for (i = 0; i < section->nr_spans && i < JIT_MAX_AREAS; i++) {
+	for (i = 0; i < section->nr_spans; i++) {
 		area.start = section->spans[i].start;
 		area.size = section->spans[i].end - section->spans[i].start;
-		jit_kernel_note(process->kernel, process->pid, section->address, i,
-				comes ? &area : NULL);
+		if (jit_kernel_note(process->kernel, process->pid, section->address, i,
+				    comes ? &area : NULL) && comes)
+			return note_spans(process, section, false), false;
 	}
+	return true;
 }
 
 static struct section *find(const struct registered *process, __u64 address)
@@ -166,15 +206,35 @@ static struct section *find(const struct registered *process, __u64 address)
 	return i < process->nr ? &process->sections[i] : NULL;
 }
 
-static void add(struct registered *process, const struct section *section)
+/* Takes @section, if there is room for it. */
+static void add(struct registered *process, struct section *section)
 {
 	size_t i;
 
+	if (process->nr == MAX_SECTIONS || process->size + section->bytes.size > MAX_BYTES ||
+	    process->nr_areas + section->nr_spans > MAX_AREAS ||
+	    process->code + section->code > MAX_CODE || !note_spans(process, section, true)) {
+		process->counts[COUNT_UNREAD]++;
+		section_free(section);
+		return;
+	}
 	process->size += section->bytes.size;
+	process->nr_areas += section->nr_spans;
+	process->code += section->code;
 	*xpush(process->sections, process->nr) = *section;
-	note_spans(process, section, true);
 	for (i = 0; i < section->nr_spans; i++)
 		cover(process, section->spans[i]);
+}
+
+/* What is read of those that come has a limit in the long run. */
+static void refill(struct registered *process)
+{
+	__u64 now = now_ns(), more = (now - process->filled) / (READ_NS / (MAX_READ >> 20)) << 20;
+
+	if (!more)
+		return;
+	process->left = min(MAX_READ, process->left + more);
+	process->filled = now;
 }
 
 size_t registered_nr(const struct registered *process)
@@ -188,8 +248,8 @@ void registered_add(struct registered *process, __u64 address)
 
 	process->counts[COUNT_SECTIONS]++;
 	registered_remove(process, address);
-	if (process->nr < MAX_SECTIONS && process->size + SECTION_MAX <= MAX_BYTES &&
-	    section_read(process->pid, &section, &process->left))
+	refill(process);
+	if (section_read(process->pid, &section, &process->left))
 		add(process, &section);
 	else
 		process->counts[COUNT_UNREAD]++;
@@ -205,6 +265,8 @@ void registered_remove(struct registered *process, __u64 address)
 	gone = *section;
 	*section = process->sections[--process->nr];
 	process->size -= gone.bytes.size;
+	process->nr_areas -= gone.nr_spans;
+	process->code -= gone.code;
 	note_spans(process, &gone, false);
 	for (i = 0; i < process->nr_ranges; i++)
 		process->ranges[i].dirty |= has_span_in(&gone, &process->ranges[i].span);
@@ -268,7 +330,7 @@ static void search_memory(struct search *search, struct span span, const char *m
 		    !section_read(search->process->pid, &section, &search->left))
 			continue;
 		at += section.bytes.size & -4ULL;
-		if (is_of_code(search, &section) && search->process->nr < MAX_SECTIONS)
+		if (is_of_code(search, &section))
 			add(search->process, &section);
 		else
 			section_free(&section);
@@ -287,8 +349,9 @@ static void each_unnamed(struct search *search,
 	snprintf(path, sizeof(path), "/proc/%u/maps", search->process->pid);
 	file = fopen(path, "re");
 	while (file && fgets(line, sizeof(line), file)) {
+		length = 0;
 		if (sscanf(line, "%llx-%llx %7s %*x %*x:%*x 0 %n", &start, &end, mode, &length) == 3 &&
-		    !line[length])
+		    length && !line[length])
 			fn(search, (struct span){ start, end }, mode);
 	}
 	if (file)
@@ -330,13 +393,9 @@ static void watch_libgcc(void *arg, __u32 tgid, const struct maps_line *line)
 {
 	const char *name = strrchr(line->path, '/');
 	struct watch *watch = arg;
-	char *path;
 
-	if (!name || strncmp(name, "/libgcc_s.so", 12))
-		return;
-	path = maps_path(tgid, line);
-	watch->result = jit_kernel_watch(watch->kernel, path);
-	free(path);
+	if (watch->result == -ENOENT && name && !strncmp(name, "/libgcc_s.so", 12))
+		watch->result = jit_kernel_watch(watch->kernel, maps_open(tgid, line, false));
 }
 
 int registered_watch(__u32 pid, struct jit_kernel *kernel)
@@ -355,6 +414,7 @@ struct registered *registered_open(__u32 pid, struct jit_kernel *kernel, __u64 *
 	process->kernel = kernel;
 	process->counts = counts;
 	process->left = MAX_READ;
+	process->filled = now_ns();
 	process->next_range = HOTSPOT_MAX_HEAPS;
 	find_earlier(process);
 	return process;

@@ -30,7 +30,9 @@ size_t registered_nr(const struct registered *process);
 void registered_add(struct registered *process, __u64 address);
 void registered_remove(struct registered *process, __u64 address);
 
-/* Supplies the tables that have changed. */
-void registered_flush(struct registered *process);
+/* Before all events are taken in, and registered_flush() */
+void registered_prepare(struct registered *process);
+/* Supplies tables that have changed. Return: are there more? */
+bool registered_flush(struct registered *process);
 
 #endif /* __STACKS_REGISTERED_H */

@@ -6,7 +6,8 @@
 #include "jit/memory.h"
 #include "jit/section.h"
 
-#define CHUNK	65536
+#define CHUNK		65536
+#define MAX_CIE		256
 
 static unsigned int size_of(__u8 encoding)
 {
@@ -72,7 +73,8 @@ static bool read_entry(struct section *section, const Dwarf_FDE *fde, int encodi
 		       (entry->is_relative ? section->address + entry->at : 0);
 	/* A length has no sign. */
 	entry->length = value_at(fde->start + size, encoding & 0x7);
-	return entry->length && entry->start + entry->length + SECTION_PAGE > entry->start;
+	return entry->length && entry->length <= SECTION_MAX_CODE &&
+	       entry->start + entry->length + SECTION_PAGE > entry->start;
 }
 
 static bool read_entries(struct section *section)
@@ -83,7 +85,7 @@ static bool read_entries(struct section *section)
 	Elf_Data data = {
 		.d_buf = section->bytes.data, .d_size = section->bytes.size, .d_type = ELF_T_BYTE,
 	};
-	Dwarf_Off at = 0, next, ignored, cie_at = -1;
+	Dwarf_Off at = 0, next, cie_end, cie_at = -1;
 	Dwarf_CFI_Entry entry, cie;
 	int encoding = -1;
 
@@ -92,8 +94,8 @@ static bool read_entries(struct section *section)
 			continue;
 		if (entry.fde.CIE_pointer != cie_at) {
 			cie_at = entry.fde.CIE_pointer;
-			if (dwarf_next_cfi(ident, &data, true, cie_at, &ignored, &cie) ||
-			    !dwarf_cfi_cie_p(&cie))
+			if (dwarf_next_cfi(ident, &data, true, cie_at, &cie_end, &cie) ||
+			    !dwarf_cfi_cie_p(&cie) || cie_end - cie_at > MAX_CIE)
 				return false;
 			encoding = encoding_of(&cie.cie);
 		}
@@ -143,8 +145,10 @@ static bool read_bytes(__u32 pid, struct section *section, __u64 *left)
 
 	while (at <= SECTION_MAX) {
 		if (at + sizeof(length) > bytes->size) {
+			/* What follows a small section is not read. */
 			got = memory_read_some(pid, section->address + bytes->size, chunk,
-					       min((__u64)CHUNK, *left));
+					       min(bytes->size ? (__u64)CHUNK : SECTION_PAGE -
+						   section->address % SECTION_PAGE, *left));
 			if (!got || bytes->size > SECTION_MAX)
 				return false;
 			*left -= got;
@@ -163,12 +167,19 @@ static bool read_bytes(__u32 pid, struct section *section, __u64 *left)
 
 bool section_read(__u32 pid, struct section *section, __u64 *left)
 {
+	size_t i;
+
 	if (!read_bytes(pid, section, left) || !read_entries(section)) {
 		section_free(section);
 		return false;
 	}
 	find_spans(section);
-	return true;
+	for (i = 0; i < section->nr_spans; i++)
+		section->code += section->spans[i].end - section->spans[i].start;
+	if (section->nr_spans <= SECTION_MAX_SPANS && section->code <= SECTION_MAX_CODE)
+		return true;
+	section_free(section);
+	return false;
 }
 
 /* Addresses are made relative to where the entries are now. */

@@ -3,9 +3,12 @@
 #ifndef __STACKS_SECTION_H
 #define __STACKS_SECTION_H
 
+#include "jit/interface.h"
 #include "jit/rows.h"
 
-#define SECTION_MAX	(16U << 20)
+#define SECTION_MAX		(2U << 20)
+#define SECTION_MAX_SPANS	JIT_MAX_AREAS
+#define SECTION_MAX_CODE	(64ULL << 20)
 #define SECTION_PAGE	4096ULL
 
 /* Whole pages with code */
@@ -30,6 +33,7 @@ struct section {
 	size_t nr_entries;
 	struct span *spans;	/* sorted, and none touches another one */
 	size_t nr_spans;
+	__u64 code;		/* bytes of all spans */
 };
 
 /*

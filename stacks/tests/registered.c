@@ -36,12 +36,14 @@ static __u64 counts[NR_COUNTS];
 static void add(struct registered *process, const __u8 *section)
 {
 	registered_add(process, (__u64)section);
+	registered_prepare(process);
 	registered_flush(process);
 }
 
 static void remove_section(struct registered *process, const __u8 *section)
 {
 	registered_remove(process, (__u64)section);
+	registered_prepare(process);
 	registered_flush(process);
 }
 
