@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/epoll.h>
-#include <sys/stat.h>
 #include <bpf/libbpf.h>
 #include "jit/machines.h"
 #include "jit/registered.h"
@@ -45,29 +44,6 @@ struct machine {
 	bool is_over;
 };
 
-/* Of a program that a process executes: differs at the next exec, and of another process. 0: gone */
-static __u64 exe_of(__u32 pid)
-{
-	char path[64], line[1024], *at;
-	unsigned long long start = 0, stack = 0;
-	struct stat st;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	file = fopen(path, "re");
-	at = file && fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
-	if (file)
-		fclose(file);
-	/* Words 22 and 28; the name is the second one. */
-	if (at)
-		sscanf(at + 1, " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
-		       " %*s %*s %*s %llu %*s %*s %*s %*s %*s %llu", &start, &stack);
-	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
-	if (!at || stat(path, &st))
-		return 0;
-	return hash_bytes((__u64[]){ st.st_ino, st.st_dev, start, stack }, 4 * sizeof(__u64)) | 1;
-}
-
 static bool is_young(const struct machine *machine, __u64 now)
 {
 	return now < machine->born + YOUNG_MS * NS_PER_MS;
@@ -87,22 +63,10 @@ struct jit_process *machines_process(const struct machines *all, __u32 pid)
 	return machine ? machine->process : NULL;
 }
 
-static void write_names(struct jit_process *process)
-{
-	int error = process->names ? map_file_write(process->names) : 0;
-
-	if (!error)
-		return;
-	p_err("%s (%u): no names in /tmp/perf-PID.map: %s", process->comm, process->pid,
-	      error == -EEXIST ? "there is such a file that others wrote" : strerror(-error));
-	map_file_close(process->names);
-	process->names = NULL;
-}
-
 /* Reports of the program are written when it has ended. */
 static void keep_names(struct machines *all, struct jit_process *process)
 {
-	write_names(process);
+	jit_process_write_names(process);
 	if (!process->names)
 		return;
 	if (!map_file_keep(process->names)) {
@@ -222,7 +186,7 @@ static void start(struct machines *all, struct machine *machine)
 
 static void scan(struct machines *all, struct machine *machine)
 {
-	__u64 exe = exe_of(machine->pid);
+	__u64 exe = process_exe(machine->pid);
 
 	if (!exe || exe != machine->exe) {
 		end(all, machine);
@@ -230,7 +194,7 @@ static void scan(struct machines *all, struct machine *machine)
 			start(all, machine);
 	} else if (machine->process) {
 		if (jit_process_scan(machine->process))
-			write_names(machine->process);
+			jit_process_write_names(machine->process);
 		else
 			give_up(all, machine);
 	}
@@ -273,7 +237,7 @@ static void try_to_open(struct machines *all, struct machine *machine)
 			    (all->nr_pids || registered_is_mapped(machine->pid));
 	const char *why;
 
-	machine->exe = exe_of(machine->pid);
+	machine->exe = process_exe(machine->pid);
 	why = open_vm(all, machine);
 	if (machine->process)
 		return;
@@ -421,7 +385,7 @@ static void on_section(struct machines *all, const struct jit_event *event)
 	if (!machine || machine->process || machine->vm || machine->is_over)
 		return;
 	if (!machine->sections) {
-		machine->exe = exe_of(machine->pid);
+		machine->exe = process_exe(machine->pid);
 		if (!machine->exe) {
 			end(all, machine);
 			return;
@@ -488,7 +452,7 @@ static bool is_over(const struct machines *all)
 	size_t i;
 
 	for (i = 0; i < all->nr_pids; i++) {
-		if (exe_of(all->pids[i]))
+		if (process_exe(all->pids[i]))
 			return false;
 	}
 	return all->nr_pids;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <bpf/libbpf.h>
 #include "jit/kernel.h"
 #include "jit/memory.h"
@@ -30,6 +31,28 @@ void read_comm(__u32 pid, char comm[17])
 	make_printable(comm);
 	if (file)
 		fclose(file);
+}
+
+__u64 process_exe(__u32 pid)
+{
+	char path[64], line[1024], *at;
+	unsigned long long start = 0, stack = 0;
+	struct stat st;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	file = fopen(path, "re");
+	at = file && fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+	if (file)
+		fclose(file);
+	/* Words 22 and 28; the name is the second one. */
+	if (at)
+		sscanf(at + 1, " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
+		       " %*s %*s %*s %llu %*s %*s %*s %*s %*s %llu", &start, &stack);
+	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
+	if (!at || stat(path, &st))
+		return 0;
+	return hash_bytes((__u64[]){ st.st_ino, st.st_dev, start, stack }, 4 * sizeof(__u64)) | 1;
 }
 
 static struct jit_range_key key_of(const struct jit_process *process, unsigned int i)
@@ -404,4 +427,16 @@ bool jit_process_flush(struct jit_process *process)
 		}
 	}
 	return true;
+}
+
+void jit_process_write_names(struct jit_process *process)
+{
+	int error = process->names ? map_file_write(process->names) : 0;
+
+	if (!error)
+		return;
+	p_err("%s (%u): no names in /tmp/perf-PID.map: %s", process->comm, process->pid,
+	      error == -EEXIST ? "there is such a file that others wrote" : strerror(-error));
+	map_file_close(process->names);
+	process->names = NULL;
 }

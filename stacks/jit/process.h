@@ -74,6 +74,8 @@ struct jit_process {
 
 /* The name of a process */
 void read_comm(__u32 pid, char comm[17]);
+/* Of the program that it executes: differs at the next exec, and of another process. 0: gone */
+__u64 process_exe(__u32 pid);
 
 /* Takes @vm, which has heaps. NULL: @why its ranges are not made known; @vm is closed. */
 struct jit_process *jit_process_open(struct hotspot *vm, struct jit_kernel *kernel, const char **why);
@@ -83,6 +85,9 @@ void jit_process_close(struct jit_process *process);
 bool jit_process_scan(struct jit_process *process);
 /* Supplies the tables that have changed. */
 bool jit_process_flush(struct jit_process *process);
+
+/* The file with names, if they are wanted */
+void jit_process_write_names(struct jit_process *process);
 
 /* A method was made that has @address. */
 void jit_process_load(struct jit_process *process, __u64 address);

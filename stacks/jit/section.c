@@ -53,7 +53,7 @@ static __s64 value_at(const __u8 *at, __u8 encoding)
 
 	memcpy(&value, at, size);
 	if (encoding & DW_EH_PE_signed)
-		value = value << (64 - 8 * size) >> (64 - 8 * size);
+		value = (__s64)((__u64)value << (64 - 8 * size)) >> (64 - 8 * size);
 	return value;
 }
 
