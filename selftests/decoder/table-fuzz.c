@@ -180,7 +180,7 @@ static size_t max_scratch(const struct unwind_table_input *input)
 {
 	size_t size = input->sframe.size + input->eh_frame.size;
 
-	return 2 * size + 8 * (input->eh_frame.size / 12) + (7 << 19) + 3 * 4096;
+	return 2 * size + 16 * (input->eh_frame.size / 12) + (7 << 19) + 3 * 4096;
 }
 
 /* Injected failures are reported, and no others of their kind. */

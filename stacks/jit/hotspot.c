@@ -140,32 +140,16 @@ static void find_library(void *arg, __u32 tgid, const struct maps_line *line)
 	}
 }
 
-/* Its variables gHotSpotVM... */
-static void read_variables(struct library *library)
+/* A variable gHotSpotVM... */
+static void add_variable(void *arg, const char *name, const GElf_Sym *sym)
 {
-	Elf *elf = library->file->elf;
-	Elf_Scn *scn = NULL;
-	Elf_Data *data;
-	GElf_Shdr section;
-	GElf_Sym sym;
-	const char *text;
-	size_t i;
+	struct library *library = arg;
 
-	while ((scn = elf_nextscn(elf, scn))) {
-		if (!gelf_getshdr(scn, &section) || section.sh_type != SHT_DYNSYM ||
-		    section.sh_size > MAX_SYMBOLS || !elf_strings_end(elf, section.sh_link))
-			continue;
-		data = elf_getdata(scn, NULL);
-		for (i = 0; data && gelf_getsym(data, i, &sym); i++) {
-			text = elf_strptr(elf, section.sh_link, sym.st_name);
-			if (!text || strncmp(text, PREFIX, strlen(PREFIX)) ||
-			    library->nr == ARRAY_SIZE(library->variables))
-				continue;
-			library->variables[library->nr].name = text + strlen(PREFIX);
-			library->variables[library->nr++].value =
-				memory_u64(library->pid, library->bias + sym.st_value);
-		}
-	}
+	if (strncmp(name, PREFIX, strlen(PREFIX)) || library->nr == ARRAY_SIZE(library->variables))
+		return;
+	library->variables[library->nr].name = name + strlen(PREFIX);
+	library->variables[library->nr++].value = memory_u64(library->pid,
+							     library->bias + sym->st_value);
 }
 
 /* 0: there is none, or it is not set yet */
@@ -288,7 +272,7 @@ static void read_description(struct hotspot *vm, struct library *library)
 	};
 	size_t i;
 
-	read_variables(library);
+	elf_each_dynamic(library->file->elf, MAX_SYMBOLS, add_variable, library);
 	for (i = 0; i < NR_PARTS; i++)
 		library->at[i] = variable(library, names[i]);
 	each_entry(vm, library, "Struct", "TypeName", take_field);

@@ -194,41 +194,33 @@ void jit_kernel_attach(struct jit_process *process)
 	libbpf_set_print(print);
 }
 
-/* Where the function is in the file; 0: nowhere */
-static __u64 offset_of(Elf *elf, const char *function)
-{
-	Elf_Scn *scn = NULL;
-	GElf_Phdr segment;
-	Elf_Data *data;
-	GElf_Shdr section;
+struct function {
 	const char *name;
-	GElf_Sym sym;
-	int i;
+	Elf *elf;
+	__u64 offset;		/* in the file; 0: nowhere */
+};
 
-	while ((scn = elf_nextscn(elf, scn))) {
-		if (!gelf_getshdr(scn, &section) || section.sh_type != SHT_DYNSYM ||
-		    section.sh_size > MAX_SYMBOLS || !elf_strings_end(elf, section.sh_link))
-			continue;
-		data = elf_getdata(scn, NULL);
-		for (i = 0; data && gelf_getsym(data, i, &sym); i++) {
-			name = elf_strptr(elf, section.sh_link, sym.st_name);
-			if (name && !strcmp(name, function) && sym.st_value &&
-			    elf_code_segment(elf, sym.st_value, true, &segment))
-				return sym.st_value - segment.p_vaddr + segment.p_offset;
-		}
-	}
-	return 0;
+static void find_function(void *arg, const char *name, const GElf_Sym *sym)
+{
+	struct function *function = arg;
+	GElf_Phdr segment;
+
+	if (sym->st_value && !strcmp(name, function->name) &&
+	    elf_code_segment(function->elf, sym->st_value, true, &segment))
+		function->offset = sym->st_value - segment.p_vaddr + segment.p_offset;
 }
 
 /* The file may be hostile, so libbpf does not read it. */
 static struct bpf_link *attach_all(const struct bpf_program *program, const struct elf_file *file,
-				   const char *function)
+				   const char *name)
 {
-	__u64 offset = offset_of(file->elf, function);
+	struct function function = { .name = name, .elf = file->elf };
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
-	return offset ? bpf_program__attach_uprobe(program, false, -1, path, offset) : NULL;
+	elf_each_dynamic(file->elf, MAX_SYMBOLS, find_function, &function);
+	return function.offset ? bpf_program__attach_uprobe(program, false, -1, path,
+							    function.offset) : NULL;
 }
 
 static bool watch_file(struct jit_kernel *kernel, const struct stat *st, struct elf_file *file)

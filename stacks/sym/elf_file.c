@@ -117,6 +117,29 @@ bool elf_strings_end(Elf *elf, size_t strings)
 	return data && data->d_buf && data->d_size && !((char *)data->d_buf)[data->d_size - 1];
 }
 
+void elf_each_dynamic(Elf *elf, size_t max,
+		      void (*fn)(void *arg, const char *name, const GElf_Sym *sym), void *arg)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr section;
+	const char *name;
+	Elf_Data *data;
+	GElf_Sym sym;
+	size_t i;
+
+	while ((scn = elf_nextscn(elf, scn))) {
+		if (!gelf_getshdr(scn, &section) || section.sh_type != SHT_DYNSYM ||
+		    section.sh_size > max || !elf_strings_end(elf, section.sh_link))
+			continue;
+		data = elf_getdata(scn, NULL);
+		for (i = 0; data && gelf_getsym(data, i, &sym); i++) {
+			name = elf_strptr(elf, section.sh_link, sym.st_name);
+			if (name)
+				fn(arg, name, &sym);
+		}
+	}
+}
+
 size_t elf_build_id(Elf *elf, unsigned char *id)
 {
 	const void *bytes;

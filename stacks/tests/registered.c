@@ -164,9 +164,16 @@ static void refused(struct registered *process, const char *name)
 	check(name, !registered_nr(process) && !set.nr && counts[COUNT_UNREAD] == 1);
 }
 
+/* A CIE and a function of @length bytes */
+static void put_both(const char *augmentation, __u8 encoding, __u32 length)
+{
+	begin();
+	put_cie(augmentation, &encoding, 1);
+	put_function(0x1000, length);
+}
+
 static void test_bad(struct registered *process)
 {
-	__u8 bad[] = { DW_EH_PE_pcrel | DW_EH_PE_indirect | DW_EH_PE_sdata4 };
 	__u32 huge = 0x7fffffff;
 
 	begin();
@@ -176,37 +183,62 @@ static void test_bad(struct registered *process)
 	put_cie("zR", relative, 1);
 	put_end();
 	refused(process, "bad: no function");
-	begin();
-	put_cie("zR", relative, 1);
-	put_function(0x1000, 0x10);
+	put_both("zR", *relative, 0x10);
 	move_to_end();
 	refused(process, "bad: no end");
-	begin();
-	put_cie("zX", relative, 1);
-	put_function(0x1000, 0x10);
+	put_both("zX", *relative, 0x10);
 	put_end();
 	refused(process, "bad: augmentation");
-	begin();
-	put_cie("zPR", (const __u8[]){ DW_EH_PE_udata4 }, 1);
-	put_function(0x1000, 0x10);
+	put_both("zPR", DW_EH_PE_udata4, 0x10);
 	put_end();
 	refused(process, "bad: short augmentation");
-	begin();
-	put_cie("zR", bad, 1);
-	put_function(0x1000, 0x10);
+	put_both("zR", DW_EH_PE_pcrel | DW_EH_PE_indirect | DW_EH_PE_sdata4, 0x10);
 	put_end();
 	refused(process, "bad: encoding");
-	begin();
-	put_cie("zR", relative, 1);
-	put_function(0x1000, 0);
+	put_both("zR", *relative, 0);
 	put_end();
 	refused(process, "bad: no bytes");
+	put_both("zR", *relative, 65 << 20);
+	put_end();
+	refused(process, "bad: too long a function");
 	begin();
 	put(&huge, sizeof(huge));
 	refused(process, "bad: length");
 	begin();
 	memory += 2 * PAGE - 8;
 	refused(process, "bad: not there");
+}
+
+/* More places than are forgotten one by one, and a CIE that is long to read */
+static void test_limits(struct registered *process)
+{
+	char letters[301] = "z";
+	__u64 code;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		begin();
+		code = ((__u64)memory + (16 << 20)) & -PAGE;
+		put_cie("zR", relative, 1);
+		for (int k = 0; k < JIT_MAX_AREAS + i; k++)
+			put_function(code + 2 * PAGE * k, 0x10);
+		put_end();
+		if (i) {
+			refused(process, "limit: one place more");
+		} else {
+			add(process, memory);
+			check("limit: places", registered_nr(process) == 1 &&
+			      set.nr == JIT_MAX_AREAS);
+			remove_section(process, memory);
+		}
+	}
+	memset(letters + 1, 'S', sizeof(letters) - 3);
+	letters[sizeof(letters) - 2] = 'R';
+	begin();
+	put_cie(letters, relative, 1);
+	put_function(code, 0x10);
+	put_end();
+	refused(process, "limit: a CIE of 300 bytes");
 }
 
 int main(void)
@@ -217,6 +249,7 @@ int main(void)
 	process = registered_open(getpid(), &kernel, counts);
 	test_good(process);
 	test_bad(process);
+	test_limits(process);
 	registered_close(process);
 	printf("1..%d\n", number);
 	return failed;
