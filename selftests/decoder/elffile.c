@@ -2,7 +2,7 @@
 #include "elffile.h"
 
 #include <fcntl.h>
-#include <gelf.h>
+#include <linux/minmax.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,25 +32,21 @@ static const char *copy_section(struct unwind_section *section, Elf *elf, uint64
 	return NULL;
 }
 
-static const char *read_shdrs(struct elffile *file, Elf *elf)
+bool elffile_section(Elf *elf, const char *name, GElf_Shdr *shdr)
 {
 	Elf_Scn *scn = NULL;
-	const char *name;
-	GElf_Shdr shdr;
+	const char *found;
 	size_t strings;
 
 	if (elf_getshdrstrndx(elf, &strings))
-		return NULL;
+		return false;
 	while ((scn = elf_nextscn(elf, scn))) {
-		if (!gelf_getshdr(scn, &shdr) || !shdr.sh_size || shdr.sh_type == SHT_NOBITS ||
-		    !(shdr.sh_flags & SHF_ALLOC))
-			continue;
-		name = elf_strptr(elf, strings, shdr.sh_name);
-		if (name && !strcmp(name, ".eh_frame"))
-			return copy_section(&file->input.eh_frame, elf, shdr.sh_offset,
-					    shdr.sh_size, shdr.sh_addr);
+		found = gelf_getshdr(scn, shdr) ? elf_strptr(elf, strings, shdr->sh_name) : NULL;
+		if (found && !strcmp(found, name) && shdr->sh_size &&
+		    shdr->sh_type != SHT_NOBITS && shdr->sh_flags & SHF_ALLOC)
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
 /* Without section headers, the section ends where its segment does, at the latest. */
@@ -110,7 +106,9 @@ static const char *read_phdrs(struct elffile *file, Elf *elf)
 
 const char *elffile_read(struct elffile *file, Elf *elf)
 {
+	const char *err = NULL;
 	GElf_Ehdr ehdr;
+	GElf_Shdr shdr;
 
 	*file = (struct elffile) { .fd = -1, .elf = elf };
 	if (!gelf_getehdr(elf, &ehdr) || ehdr.e_ident[EI_CLASS] != ELFCLASS64)
@@ -123,7 +121,10 @@ const char *elffile_read(struct elffile *file, Elf *elf)
 #endif
 	else
 		return "of an unknown machine";
-	return read_shdrs(file, elf) ?: read_phdrs(file, elf);
+	if (elffile_section(elf, ".eh_frame", &shdr))
+		err = copy_section(&file->input.eh_frame, elf, shdr.sh_offset, shdr.sh_size,
+				   shdr.sh_addr);
+	return err ?: read_phdrs(file, elf);
 }
 
 const char *elffile_open(struct elffile *file, const char *path)

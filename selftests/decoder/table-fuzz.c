@@ -9,6 +9,8 @@
  * that the same sections make another table. Whether rules are right is up to KUnit and to
  * selftests/tables.
  */
+#include "form.h"
+
 #include <errno.h>
 #include <linux/err.h>
 #include <linux/prandom.h>
@@ -46,15 +48,6 @@ static void expect(bool good, const char *error)
 	abort();
 }
 
-static bool is_aarch64(const struct unwind_table_input *input)
-{
-#ifdef HAVE_AARCH64
-	return input->abi == UNWIND_TABLE_AARCH64;
-#else
-	return false;
-#endif
-}
-
 static bool in_text(const struct unwind_table_input *input, u64 vaddr)
 {
 	unsigned int i;
@@ -83,25 +76,6 @@ static bool value_ok(const struct unwind_table_input *input, const struct unwind
 	}
 }
 
-/* What the bits of the form say has to be what the values say, and the other way round. */
-static u8 form_of(const struct unwind_table_input *input, const struct unwind_rule *rule)
-{
-	const struct unwind_value *cfa = &rule->cfa, *ra = &rule->ra, *fp = &rule->fp;
-	bool saved = fp->base == UNWIND_BASE_CFA && fp->deref;
-	bool kept = fp->base == UNWIND_BASE_FP && !fp->deref && !fp->off;
-	u8 form = cfa->base == UNWIND_BASE_FP ? UNWIND_FORM_FP : 0;
-
-	if (cfa->base > UNWIND_BASE_FP || cfa->deref || rule->exact ||
-	    ra->base != UNWIND_BASE_CFA || !ra->deref)
-		return UNWIND_FORM_OTHER;
-	if (is_aarch64(input))
-		return saved && ra->off == fp->off + 8 ? form | UNWIND_FORM_SAVED :
-							 UNWIND_FORM_OTHER;
-	if (ra->off != -8 || (!saved && !kept))
-		return UNWIND_FORM_OTHER;
-	return saved ? form | UNWIND_FORM_SAVED : form;
-}
-
 static bool rule_ok(const struct unwind_table_input *input, const struct unwind_rule *rule)
 {
 	const struct unwind_value *cfa = &rule->cfa, *ra = &rule->ra, *fp = &rule->fp;
@@ -111,7 +85,7 @@ static bool rule_ok(const struct unwind_table_input *input, const struct unwind_
 	       ra->base <= UNWIND_BASE_CFA && (ra->base != UNWIND_BASE_CFA || ra->deref) &&
 	       (fp->base <= UNWIND_BASE_CFA || fp->base == UNWIND_BASE_NONE) &&
 	       (cfa->deref || !rule->cfa_add) && rule->exact <= 1 && !ra->form && !fp->form &&
-	       cfa->form == form_of(input, rule);
+	       cfa->form == form_of(rule, is_aarch64(input));
 }
 
 /* @again: a table of the same sections */
@@ -154,18 +128,8 @@ static void look_up_some(const struct unwind_table_input *input, const struct un
 
 static bool is_documented(long err)
 {
-	switch (err) {
-	case -ENOMEM:
-	case -EINTR:
-	case -ENOEXEC:
-	case -EOPNOTSUPP:
-	case -ENODATA:
-	case -E2BIG:
-	case -EBADMSG:
-		return true;
-	default:
-		return false;
-	}
+	return err == -ENOMEM || err == -EINTR || err == -ENOEXEC || err == -EOPNOTSUPP ||
+	       err == -ENODATA || err == -E2BIG || err == -EBADMSG;
 }
 
 /* What unwind_table_create() says, with a page for each section and for fixed sizes */

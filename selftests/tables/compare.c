@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "compare.h"
+#include "form.h"
 #include "oracle.h"
 
 #include <inttypes.h>
@@ -13,18 +14,6 @@
 #define SIGNAL_FP	120
 #define SIGNAL_SP	160
 #define SIGNAL_IP	168
-
-enum verdict {
-	VERDICT_EQUAL,
-	VERDICT_UNSUPPORTED,
-	VERDICT_REFUSED,
-	VERDICT_NOTHING,
-	VERDICT_ABSENT,
-	VERDICT_WRONG,
-	VERDICT_MISSING,
-	VERDICT_EXTRA,
-	NR_VERDICTS
-};
 
 static const char * const verdict_names[NR_VERDICTS] = {
 	[VERDICT_ABSENT]	= "nothing, but libdw has a rule",
@@ -50,16 +39,6 @@ struct scan {
 	uint64_t start;
 	uint64_t end;
 };
-
-uint64_t comparison_unsupported(const struct comparison *c)
-{
-	uint64_t sum = 0;
-	unsigned int i;
-
-	for (i = 0; i < NR_ROW_REASONS; i++)
-		sum += c->unsupported[i];
-	return sum;
-}
 
 static uint64_t compute_base(const struct machine *machine, const struct unwind_value *value,
 			     uint64_t cfa)
@@ -90,30 +69,13 @@ static uint64_t compute(const struct machine *machine, const struct unwind_value
 	return value->deref ? machine_read(machine, sum) : sum;
 }
 
-/* A rule for the walk's fast path has to say the same by its form. */
-static bool form_is_right(const struct unwind_rule *rule)
-{
-	u8 form = rule->cfa.form;
-	bool saved = rule->fp.base == UNWIND_BASE_CFA && rule->fp.deref;
-	s32 ra = row_abi->ra_offset ?: rule->fp.off + 8;
-
-	if (form == UNWIND_FORM_OTHER)
-		return true;
-	return !(form & ~(UNWIND_FORM_FP | UNWIND_FORM_SAVED)) && !rule->cfa.deref &&
-	       !rule->cfa_add && !rule->exact &&
-	       rule->cfa.base == (form & UNWIND_FORM_FP ? UNWIND_BASE_FP : UNWIND_BASE_SP) &&
-	       rule->ra.base == UNWIND_BASE_CFA && rule->ra.deref && rule->ra.off == ra &&
-	       (form & UNWIND_FORM_SAVED ? saved : row_abi->ra_offset &&
-		rule->fp.base == UNWIND_BASE_FP && !rule->fp.deref && !rule->fp.off);
-}
-
 static bool rule_is_right(const struct unwind_rule *rule, const struct machine *machine,
 			  const struct caller *caller)
 {
 	uint64_t cfa = compute(machine, &rule->cfa, 0) + rule->cfa_add;
 
 	if (cfa != caller->sp || compute(machine, &rule->ra, cfa) != caller->ra ||
-	    !form_is_right(rule))
+	    rule->cfa.form != form_of(rule, !row_abi->ra_offset))
 		return false;
 	if (rule->fp.base == UNWIND_BASE_NONE)
 		return true;
@@ -134,7 +96,8 @@ static enum verdict judge_one(const struct row *row, const struct machine *machi
 			      const struct answer *answer)
 {
 	struct caller caller = oracle_caller(row, machine);
-	bool right = false;
+	const struct unwind_rule *rule = &answer->rule;
+	bool known = caller.kind == CALLER_KNOWN, right = false;
 
 	switch (answer->kind) {
 	case UNWIND_NOT_FOUND:
@@ -146,14 +109,12 @@ static enum verdict judge_one(const struct row *row, const struct machine *machi
 		right = caller.kind == CALLER_NONE;
 		break;
 	case UNWIND_SIGNAL:
-		right = row->signal && caller.kind == CALLER_KNOWN &&
-			signal_is_right(machine, &caller);
+		right = known && row->signal && signal_is_right(machine, &caller);
 		break;
 	case UNWIND_RULE:
-		right = row->signal == answer->rule.exact && caller.kind == CALLER_KNOWN &&
-			rule_is_right(&answer->rule, machine, &caller);
+		right = known && row->signal == rule->exact && rule_is_right(rule, machine, &caller);
 		/* A frame pointer that libdw has in a plain way must not be lost. */
-		if (right && answer->rule.fp.base == UNWIND_BASE_NONE && row_has_plain_fp(row))
+		if (right && rule->fp.base == UNWIND_BASE_NONE && row_has_plain_fp(row))
 			return VERDICT_MISSING;
 		break;
 	}
@@ -191,22 +152,11 @@ static void end_run(struct scan *scan)
 static void count(struct scan *scan, const struct row *row, const struct answer *answer,
 		  uint64_t pc, enum verdict verdict)
 {
-	struct comparison *result = scan->result;
-	uint64_t * const counts[NR_VERDICTS] = {
-		[VERDICT_EQUAL]		= &result->equal,
-		[VERDICT_UNSUPPORTED]	= &result->unsupported[verdict == VERDICT_UNSUPPORTED ?
-							       row_reason(row) : 0],
-		[VERDICT_REFUSED]	= &result->refused,
-		[VERDICT_NOTHING]	= &result->nothing,
-		[VERDICT_ABSENT]	= &result->absent,
-		[VERDICT_WRONG]		= &result->wrong,
-		[VERDICT_MISSING]	= &result->missing,
-		[VERDICT_EXTRA]		= &result->extra,
-	};
-
-	(*counts[verdict])++;
-	result->no_fp += verdict == VERDICT_EQUAL && answer->kind == UNWIND_RULE &&
-			 answer->rule.fp.base == UNWIND_BASE_NONE;
+	scan->result->nr[verdict]++;
+	if (verdict == VERDICT_UNSUPPORTED)
+		scan->result->reasons[row_reason(row)]++;
+	if (verdict == VERDICT_EQUAL && answer->kind == UNWIND_RULE)
+		scan->result->no_fp += answer->rule.fp.base == UNWIND_BASE_NONE;
 	if (!verdict_names[verdict] ||
 	    (verdict == VERDICT_ABSENT && scan->options->may_be_absent))
 		return;

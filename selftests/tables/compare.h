@@ -2,24 +2,33 @@
 #ifndef TABLES_COMPARE_H
 #define TABLES_COMPARE_H
 
-#include "breakage.h"
 #include "elffile.h"
+#include "errors.h"
 #include "row.h"
 
-/* Addresses of a file, by what both say about them */
-struct comparison {
-	uint64_t equal;		/* the table has an answer, and it is libdw's */
-	uint64_t no_fp;		/* of them: the table has no frame pointer */
-	uint64_t unsupported[NR_ROW_REASONS]; /* a rule cannot express libdw's */
-	uint64_t refused;	/* it is unsupported, and libdw has nothing */
-	uint64_t nothing;	/* neither has one */
-	uint64_t absent;	/* it has none, and libdw has one */
-	uint64_t wrong;		/* it has another one than libdw */
-	uint64_t missing;	/* it is unsupported, but a rule can express it */
-	uint64_t extra;		/* it has one, but libdw has none */
+/* What is found at an address: what the table says, and libdw */
+enum verdict {
+	VERDICT_EQUAL,		/* the table has an answer, and it is libdw's */
+	VERDICT_UNSUPPORTED,	/* a rule cannot express libdw's */
+	VERDICT_REFUSED,	/* it is unsupported, and libdw has nothing */
+	VERDICT_NOTHING,	/* neither has one */
+	VERDICT_ABSENT,		/* it has none, and libdw has one */
+	VERDICT_WRONG,		/* it has another one than libdw */
+	VERDICT_MISSING,	/* it is unsupported, but a rule can express it */
+	VERDICT_EXTRA,		/* it has one, but libdw has none */
+	NR_VERDICTS
 };
 
-uint64_t comparison_unsupported(const struct comparison *c);
+/*
+ * Addresses of a file
+ * @no_fp: of the equal ones, the table has no frame pointer
+ * @reasons: of the unsupported ones, why
+ */
+struct comparison {
+	uint64_t nr[NR_VERDICTS];
+	uint64_t no_fp;
+	uint64_t reasons[NR_ROW_REASONS];
+};
 
 struct compare_options {
 	const struct breakage *breakage;	/* or NULL */

@@ -5,11 +5,9 @@
  * Compiles the sections of files as the kernel does, and asks for each address of the code
  * what libdw says, and what the table says.
  */
-#include "breakage.h"
 #include "compare.h"
-#include "damage.h"
+#include "errors.h"
 
-#include <gelf.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <libgen.h>
@@ -93,7 +91,8 @@ static uint64_t code_bytes(const struct subject *subject)
 
 static uint64_t different(const struct comparison *c, bool may_be_absent)
 {
-	return c->wrong + c->missing + c->extra + (may_be_absent ? 0 : c->absent);
+	return c->nr[VERDICT_WRONG] + c->nr[VERDICT_MISSING] + c->nr[VERDICT_EXTRA] +
+	       (may_be_absent ? 0 : c->nr[VERDICT_ABSENT]);
 }
 
 /*
@@ -107,10 +106,10 @@ static void print_line(FILE *out, const struct subject *subject, bool may_be_abs
 	unsigned int i;
 
 	fprintf(out, "%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64, subject->path, code_bytes(subject),
-		c->equal, c->no_fp);
+		c->nr[VERDICT_EQUAL], c->no_fp);
 	for (i = 0; i < NR_ROW_REASONS; i++)
-		fprintf(out, "\t%" PRIu64, c->unsupported[i]);
-	fprintf(out, "\t%" PRIu64 "\t%" PRIu64 "\t%zu\t%zu\t%zu\t%.3f\n", c->refused,
+		fprintf(out, "\t%" PRIu64, c->reasons[i]);
+	fprintf(out, "\t%" PRIu64 "\t%" PRIu64 "\t%zu\t%zu\t%zu\t%.3f\n", c->nr[VERDICT_REFUSED],
 		different(c, may_be_absent), subject->input.eh_frame.size,
 		subject->input.sframe.size, subject->table_size, subject->ms);
 	fflush(out);
@@ -124,32 +123,16 @@ static bool is_exact(const struct subject *subject, const struct options *option
 	char text[128];
 
 	snprintf(text, sizeof(text), "%" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64
-		 ", %" PRIu64, c->equal, c->no_fp, comparison_unsupported(c), c->refused,
-		 c->missing, c->extra);
+		 ", %" PRIu64, c->nr[VERDICT_EQUAL], c->no_fp, c->nr[VERDICT_UNSUPPORTED],
+		 c->nr[VERDICT_REFUSED], c->nr[VERDICT_MISSING], c->nr[VERDICT_EXTRA]);
 	printf("# %s: %" PRIu64 " bytes of code; equal, without FP, unsupported, refused, missing, "
 	       "extra: %s; %" PRIu64 " wrong, %" PRIu64 " absent; %.2f ms\n",
-	       subject->path, code_bytes(subject), text, c->wrong, c->absent, subject->ms);
+	       subject->path, code_bytes(subject), text, c->nr[VERDICT_WRONG],
+	       c->nr[VERDICT_ABSENT], subject->ms);
 	if (options->expect)
-		return !strcmp(text, options->expect) && !c->wrong && !c->absent;
+		return !strcmp(text, options->expect) && !c->nr[VERDICT_WRONG] &&
+		       !c->nr[VERDICT_ABSENT];
 	return !different(c, may_be_absent);
-}
-
-/* GNU ld's SFrame says CFA = rsp + 16 there, which is rsp + 8; its .eh_frame is right. */
-static struct unwind_text find_plt_got(Elf *elf)
-{
-	Elf_Scn *scn = NULL;
-	const char *name;
-	GElf_Shdr shdr;
-	size_t strings;
-
-	if (elf_getshdrstrndx(elf, &strings))
-		return (struct unwind_text) {};
-	while ((scn = elf_nextscn(elf, scn))) {
-		name = gelf_getshdr(scn, &shdr) ? elf_strptr(elf, strings, shdr.sh_name) : NULL;
-		if (name && !strcmp(name, ".plt.got"))
-			return (struct unwind_text) { shdr.sh_addr, shdr.sh_addr + shdr.sh_size };
-	}
-	return (struct unwind_text) {};
 }
 
 static bool check_subject(struct subject *subject, const struct options *options)
@@ -160,10 +143,12 @@ static bool check_subject(struct subject *subject, const struct options *options
 		.overlaps = options->overlaps,
 	};
 	struct unwind_table *table;
+	GElf_Shdr shdr;
 	bool good;
 
-	if (may_be_absent)
-		how.skip = find_plt_got(subject->file.elf);
+	/* GNU ld's SFrame says CFA = rsp + 16 there, which is rsp + 8; its .eh_frame is right. */
+	if (may_be_absent && elffile_section(subject->file.elf, ".plt.got", &shdr))
+		how.skip = (struct unwind_text) { shdr.sh_addr, shdr.sh_addr + shdr.sh_size };
 	table = make_table(subject, options->rounds);
 	/* There has to be nothing then. */
 	if (PTR_ERR(table) == -ENODATA)
@@ -234,10 +219,10 @@ static bool stands_damage(struct subject *subject, uint64_t seed, unsigned int *
 	(*made)++;
 	compare(&subject->file, table, &how, &c);
 	unwind_table_free(table);
-	if (c.wrong)
+	if (c.nr[VERDICT_WRONG])
 		printf("# %s: damage %" PRIu64 ": %" PRIu64 " wrong\n", subject->path, seed,
-		       c.wrong);
-	return !c.wrong;
+		       c.nr[VERDICT_WRONG]);
+	return !c.nr[VERDICT_WRONG];
 }
 
 static bool stands_one(const struct subject *subject, uint64_t seed, unsigned int *made)
@@ -255,7 +240,7 @@ static bool stands_one(const struct subject *subject, uint64_t seed, unsigned in
 		return false;
 	}
 	memcpy(image, raw, size);
-	damage_image(image, size, subject->file.elf, seed);
+	damage_image(image, subject->file.elf, seed);
 	good = !elffile_read(&damaged.file, elf_memory((char *)image, size));
 	damaged.input = damaged.file.input;
 	good = good && stands_damage(&damaged, seed, made);

@@ -41,13 +41,12 @@ odd_\name:
 	.long	11
 	.uleb128 0
 	.endm
-	/* code alignment, data alignment, return address in r16, the size and encoding of zR */
-	.macro	usual enc=0x1b
-	.uleb128 1
-	.sleb128 -8
+	/* code alignment, data alignment, return address in r16, the size of the letters' data */
+	.macro	factors size, code=1, data=-8
+	.uleb128 \code
+	.sleb128 \data
 	.byte	16
-	.uleb128 1
-	.byte	\enc
+	.uleb128 \size
 	.endm
 	.macro	start
 	.byte	0x0c, 7, 8, 0x80 | 16, 1
@@ -55,36 +54,35 @@ odd_\name:
 	.macro	rows
 	.byte	0x40 | 4, 0x0e, 32, 0x40 | 6, 0x0e, 8
 	.endm
+	/* code and its CIE "zR", up to the FDE's instructions; more of the CIE's instructions */
+	.macro	usual name, version=1, letters=zR, more:vararg
+	code	\name
+	cie	\version, \letters
+	.if	\version == 4
+	.byte	8, 0
+	.endif
+	factors	1
+	.byte	0x1b
+	start
+	.ifnb	\more
+	.byte	\more
+	.endif
+	fde
+	pcrel4	\name
+	.endm
+	/* all of it */
+	.macro	same name, version=1, letters=zR, more:vararg
+	usual	\name, \version, \letters, \more
+	rows
+	fde_end
+	.endm
 
 	/* As gas does it: the control */
-	code	v1
-	cie	1, zR
-	usual
-	start
-	fde
-	pcrel4	v1
-	rows
-	fde_end
+	same	v1
 
 	/* Versions 3 and 4: the column is a ULEB; 4 has the sizes of addresses and segments */
-	code	v3
-	cie	3, zR
-	usual
-	start
-	fde
-	pcrel4	v3
-	rows
-	fde_end
-
-	code	v4
-	cie	4, zR
-	.byte	8, 0
-	usual
-	start
-	fde
-	pcrel4	v4
-	rows
-	fde_end
+	same	v3, 3
+	same	v4, 4
 
 	/* No letters at all: addresses have 8 bytes; no sizes of augmentation data */
 	code	bare
@@ -100,10 +98,7 @@ odd_\name:
 
 	code	z
 	cie	1, z
-	.uleb128 1
-	.sleb128 -8
-	.byte	16
-	.uleb128 0
+	factors	0
 	start
 	fde
 	.quad	odd_z, 11
@@ -114,10 +109,7 @@ odd_\name:
 	/* A letter that nobody knows: the size says how to skip its data (LSB) */
 	code	letter
 	cie	1, zRX
-	.uleb128 1
-	.sleb128 -8
-	.byte	16
-	.uleb128 2
+	factors	2
 	.byte	0x1b, 0x55
 	start
 	fde
@@ -127,7 +119,8 @@ odd_\name:
 
 	code	udata4
 	cie	1, zR
-	usual	0x03
+	factors	1
+	.byte	0x03
 	start
 	fde
 	.long	odd_udata4, 11
@@ -137,7 +130,8 @@ odd_\name:
 
 	code	pcrel8
 	cie	1, zR
-	usual	0x1c
+	factors	1
+	.byte	0x1c
 	start
 	fde
 	.quad	odd_pcrel8 - .
@@ -146,12 +140,7 @@ odd_\name:
 	rows
 	fde_end
 
-	code	set_loc
-	cie	1, zR
-	usual
-	start
-	fde
-	pcrel4	set_loc
+	usual	set_loc
 	.byte	0x01
 	.long	odd_set_loc + 4 - .
 	.byte	0x0e, 32
@@ -160,12 +149,7 @@ odd_\name:
 	.byte	0x0e, 8
 	fde_end
 
-	code	advance
-	cie	1, zR
-	usual
-	start
-	fde
-	pcrel4	advance
+	usual	advance
 	.byte	0x04
 	.long	4
 	.byte	0x0e, 32, 0x03
@@ -176,10 +160,7 @@ odd_\name:
 	/* Factors: 2 for code, 8 for data, so that the offset is a negative one, of the GNU extension */
 	code	factors
 	cie	1, zR
-	.uleb128 2
-	.sleb128 8
-	.byte	16
-	.uleb128 1
+	factors	1, 2, 8
 	.byte	0x1b
 	.byte	0x0c, 7, 8, 0x2f, 16, 1
 	fde
@@ -190,8 +171,8 @@ odd_\name:
 	/* With signs */
 	code	signed
 	cie	1, zR
-	usual
-	.byte	0x12, 7
+	factors	1
+	.byte	0x1b, 0x12, 7
 	.sleb128 -1
 	.byte	0x11, 16
 	.sleb128 1
@@ -204,34 +185,12 @@ odd_\name:
 	fde_end
 
 	/* That the caller's rsp is the CFA, in words */
-	code	val_offset
-	cie	1, zR
-	usual
-	start
-	.byte	0x14, 7, 0
-	fde
-	pcrel4	val_offset
-	rows
-	fde_end
-
-	code	val_expr
-	cie	1, zR
-	usual
-	start
-	.byte	0x16, 7, 2, 0x23, 0
-	fde
-	pcrel4	val_expr
-	rows
-	fde_end
+	same	val_offset, , , 0x14, 7, 0
+	same	val_expr, , , 0x16, 7, 2, 0x23, 0
 
 	/* rsp + 32 in other words */
 	.macro	expression name, bytes:vararg
-	code	\name
-	cie	1, zR
-	usual
-	start
-	fde
-	pcrel4	\name
+	usual	\name
 	.byte	0x40 | 4, 0x0f, 32f - 31f
 31:	.byte	\bytes
 32:	.byte	0x40 | 6, 0x0c, 7, 8
@@ -261,51 +220,26 @@ odd_\name:
 	expression plt_other, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x32, 0x24, 0x22
 
 	/* Where the return address is, by an expression: rsp + 24 */
-	code	ra_expr
-	cie	1, zR
-	usual
-	start
-	fde
-	pcrel4	ra_expr
+	usual	ra_expr
 	.byte	0x40 | 4, 0x0e, 32, 0x10, 16, 2, 0x77, 24, 0x40 | 6, 0x0e, 8, 0x80 | 16, 1
 	fde_end
 
-	code	remember
-	cie	1, zR
-	usual
-	start
-	fde
-	pcrel4	remember
+	usual	remember
 	.byte	0x0a, 0x40 | 4, 0x0c, 7, 32, 0x2e, 16, 0x40 | 6, 0x0b
 	fde_end
 
 	/* The return address in a register, as in vfork(); at another place; in no rule */
-	code	ra_register
-	cie	1, zR
-	usual
-	start
-	fde
-	pcrel4	ra_register
+	usual	ra_register
 	.byte	0x40 | 4, 0x09, 16, 5, 0x0e, 0, 0x40 | 6, 0x08, 16
 	fde_end
 
 	/* A signal frame with usual rules: the return address is exact */
-	code	signal
-	cie	1, zRS
-	usual
-	start
-	fde
-	pcrel4	signal
-	rows
-	fde_end
+	same	signal, , zRS
 
 	/* Letters with data: a pointer to a personality, absolute, and one for a table */
 	code	personality
 	cie	1, zPLR
-	.uleb128 1
-	.sleb128 -8
-	.byte	16
-	.uleb128 11
+	factors	11
 	.byte	0x04
 	.quad	odd_v1
 	.byte	0x1b, 0x1b
@@ -318,14 +252,7 @@ odd_\name:
 	fde_end
 
 	/* A function of no bytes has the same address: its entry comes last (mold, lld) */
-	code	empty
-	cie	1, zR
-	usual
-	start
-	fde
-	pcrel4	empty
-	rows
-	fde_end
+	same	empty
 	.long	42f - 41f
 41:	.long	41b - 10b
 	.long	odd_empty - .
@@ -335,13 +262,6 @@ odd_\name:
 42:
 	/* An empty entry in the middle, as binary optimizers leave it: libdw stops there */
 	.long	0
-	code	zero
-	cie	1, zR
-	usual
-	start
-	fde
-	pcrel4	zero
-	rows
-	fde_end
+	same	zero
 
 	.section .note.GNU-stack, "", @progbits

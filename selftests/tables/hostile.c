@@ -22,7 +22,9 @@
 #define TEXT_SIZE	0xf0000000ULL
 #define MAX_RULES	65532
 
-/* A section that is being written, from its end on */
+#define MAX_LENGTH	((1 << 20) - 64)
+
+/* A section that is being written, from its start on */
 struct writer {
 	uint8_t *data;
 	size_t size;
@@ -33,6 +35,24 @@ struct writer {
 	uint64_t text;		/* start of the next function */
 	unsigned int nr_funcs;
 };
+
+/*
+ * @write: writes the section
+ * @nr, @code, @func_size: for @write: a number, instructions of functions, bytes of their code
+ * @err: unless there are too many functions
+ */
+struct hostile {
+	const char *name;
+	void (*write)(struct writer *w, const struct hostile *h);
+	int err;
+	bool is_sframe;
+	unsigned int nr;
+	uint32_t func_size;
+	const char *code;
+	size_t code_size;
+};
+
+#define CODE(bytes)	.code = bytes, .code_size = sizeof(bytes) - 1
 
 static bool has_room(const struct writer *w, size_t size)
 {
@@ -73,20 +93,17 @@ static void end(struct writer *w)
 	memcpy(w->data + w->entry, &length, 4);
 }
 
-/* @encoding: of addresses */
-static void begin_cie(struct writer *w, uint8_t encoding)
+static void begin_cie(struct writer *w)
 {
 	w->cie = w->at;
 	begin(w, 0);
-	/* Version 1, "zR", factors 1 and -8, rip; CFA = rsp + 8, rip at CFA - 8 */
-	put_bytes(w, "\1zR\0\1\x78\x10\1", 8);
-	put(w, encoding, 1);
-	put_bytes(w, "\x0c\7\x08\x90\1", 5);
+	/* Version 1, "zR", factors 1 and -8, rip; relative addresses; CFA = rsp + 8, rip at CFA - 8 */
+	put_bytes(w, "\1zR\0\1\x78\x10\1\x1b\x0c\7\x08\x90\1", 14);
 }
 
 static void cie(struct writer *w)
 {
-	begin_cie(w, 0x1b);
+	begin_cie(w);
 	end(w);
 }
 
@@ -105,95 +122,57 @@ static void begin_fde(struct writer *w, uint32_t size)
 	w->text += size;
 }
 
-/* As many functions as there is room for, each with @code again and again, up to @length */
-static void functions(struct writer *w, const void *code, size_t code_size, size_t length,
-		      uint32_t size)
+/* As many functions as there is room for, each with the code again and again */
+static void functions(struct writer *w, const struct hostile *h)
 {
 	size_t n;
 
 	cie(w);
-	while (has_room(w, length + 64)) {
-		begin_fde(w, size);
-		for (n = 0; n + code_size <= length; n += code_size)
-			put_bytes(w, code, code_size);
+	while (has_room(w, MAX_LENGTH + 64)) {
+		begin_fde(w, h->func_size);
+		for (n = 0; n + h->code_size <= MAX_LENGTH; n += h->code_size)
+			put_bytes(w, h->code, h->code_size);
 		end(w);
 	}
 }
 
-#define MAX_LENGTH	((1 << 20) - 64)
-
-/* States that are remembered and restored, without a row */
-static void remember(struct writer *w)
-{
-	static const char code[] = "\n\n\n\n\n\n\n\n\v\v\v\v\v\v\v\v";
-
-	functions(w, code, sizeof(code) - 1, MAX_LENGTH, 64);
-}
-
-/* More than the kernel remembers */
-static void remember_only(struct writer *w)
-{
-	functions(w, "\n", 1, MAX_LENGTH, 64);
-}
-
-/* A row for three bytes: advance, def_cfa_offset */
-static void rows(struct writer *w)
-{
-	functions(w, "\x41\x0e\x10\x41\x0e\x18", 6, MAX_LENGTH, MAX_LENGTH);
-}
-
-/* For 2.5 bytes: advance, restore rbp, advance, offset rbp */
-static void dense_rows(struct writer *w)
-{
-	functions(w, "\x41\xc6\x41\x86\2", 5, MAX_LENGTH, MAX_LENGTH);
-}
-
-/* Each row has another rule. */
-static void rules(struct writer *w, uint32_t max)
+/* Each row has another rule, up to number @nr. */
+static void rules(struct writer *w, const struct hostile *h)
 {
 	uint32_t off;
 
 	cie(w);
-	begin_fde(w, max + 1);
-	for (off = 1; off <= max && has_room(w, 16); off++) {
+	begin_fde(w, h->nr + 1);
+	for (off = 1; off <= h->nr && has_room(w, 16); off++) {
 		put_bytes(w, "\x41\x0e", 2);
 		put_uleb(w, off * 8);
 	}
 	end(w);
-	functions(w, "\x41\x0e\x10\x41\x0e\x18", 6, MAX_LENGTH, MAX_LENGTH);
+	functions(w, h);
 }
 
-static void all_rules(struct writer *w)
+/* Functions @nr bytes from each other */
+static void placed(struct writer *w, const struct hostile *h)
 {
-	rules(w, MAX_RULES - 3);
-}
+	uint64_t i;
 
-static void too_many_rules(struct writer *w)
-{
-	rules(w, MAX_RULES + 1);
-}
-
-/* The smallest functions: two bytes of code for 13 of the section */
-static void small(struct writer *w)
-{
 	cie(w);
-	while (has_room(w, 64)) {
-		begin_fde(w, 1);
+	for (i = 0; has_room(w, 64); i++) {
+		begin_fde_at(w, TEXT + h->nr * i, h->func_size);
+		put_bytes(w, h->code, h->code_size);
 		end(w);
-		w->text++;
 	}
 }
 
-/* CIEs in alternation, more than are kept, of @length bytes of instructions */
-static void cies(struct writer *w, size_t length)
+/* CIEs in alternation, more than are kept, of @nr bytes of instructions */
+static void cies(struct writer *w, const struct hostile *h)
 {
-	static const char code[] = "\n\v";
 	size_t at[256], i, n;
 
 	for (i = 0; i < ARRAY_SIZE(at); i++) {
-		begin_cie(w, 0x1b);
-		for (n = 0; n < length; n += 2)
-			put_bytes(w, code, 2);
+		begin_cie(w);
+		for (n = 0; n < h->nr; n += 2)
+			put_bytes(w, "\n\v", 2);
 		end(w);
 		at[i] = w->cie;
 	}
@@ -204,65 +183,22 @@ static void cies(struct writer *w, size_t length)
 	}
 }
 
-/* Below the limit: 54 bytes of a CIE for 17 of a function */
-static void cies_below(struct writer *w)
-{
-	cies(w, 40);
-}
-
-static void cies_above(struct writer *w)
-{
-	cies(w, 2048);
-}
-
-/* All functions are in each other. */
-static void nested(struct writer *w)
-{
-	uint64_t i;
-
-	cie(w);
-	for (i = 0; has_room(w, 64); i++) {
-		begin_fde_at(w, TEXT + 2 * i, 0x7fffffff);
-		put_bytes(w, "\x41\x0e\x18", 3);
-		end(w);
-	}
-}
-
-static void equal(struct writer *w)
-{
-	cie(w);
-	while (has_room(w, 64)) {
-		begin_fde_at(w, TEXT, 64);
-		put_bytes(w, "\x41\x0e\x18", 3);
-		end(w);
-	}
-}
-
 /* The most functions, in a bad order */
-static void shuffled(struct writer *w)
+static void shuffled(struct writer *w, const struct hostile *h)
 {
 	struct rnd_state rng;
 
 	prandom_seed_state(&rng, 1);
 	cie(w);
 	while (has_room(w, 64) && w->nr_funcs < UNWIND_TABLE_MAX_FUNCS) {
-		begin_fde_at(w, TEXT + prandom_u32_state(&rng) % 0x40000000, 8);
-		put_bytes(w, "\x41\x0e\x18", 3);
+		begin_fde_at(w, TEXT + prandom_u32_state(&rng) % 0x40000000, h->func_size);
+		put_bytes(w, h->code, h->code_size);
 		end(w);
 	}
 }
 
-static void plt(struct writer *w)
-{
-	static const char code[] =
-		"\x42\x0f\x0b\x77\x08\x80\x00\x3f\x1a\x3b\x2a\x33\x24\x22"
-		"\x42\x0f\x0b\x77\x10\x80\x00\x3f\x1a\x3b\x2a\x33\x24\x22";
-
-	functions(w, code, sizeof(code) - 1, MAX_LENGTH, MAX_LENGTH);
-}
-
 /* An expression of one megabyte: rsp, + 1, + 1... */
-static void expression(struct writer *w)
+static void expression(struct writer *w, const struct hostile *h)
 {
 	size_t i, ops = MAX_LENGTH / 2 - 16;
 
@@ -278,16 +214,8 @@ static void expression(struct writer *w)
 	}
 }
 
-/* Numbers of nine bytes, for nothing */
-static void numbers(struct writer *w)
-{
-	static const char code[] = "\x2e\x80\x80\x80\x80\x80\x80\x80\x80\x01";
-
-	functions(w, code, sizeof(code) - 1, MAX_LENGTH, 64);
-}
-
 /* Empty entries only */
-static void zeros(struct writer *w)
+static void zeros(struct writer *w, const struct hostile *h)
 {
 	cie(w);
 	begin_fde(w, 16);
@@ -296,10 +224,10 @@ static void zeros(struct writer *w)
 	w->at = w->size;
 }
 
-/* Functions of @nr_rows rows of three bytes, and as many bytes of code: all of .sframe */
-static void sframe(struct writer *w, unsigned int nr_rows)
+/* Functions of @nr rows of three bytes, and as many bytes of code: all of .sframe */
+static void sframe(struct writer *w, const struct hostile *h)
 {
-	size_t rows_size = 5 + 3 * nr_rows, nr, i, n, rows;
+	size_t nr_rows = h->nr, rows_size = 5 + 3 * nr_rows, nr, i, n, rows;
 
 	nr = min((w->size - 28) / (16 + rows_size), (size_t)UNWIND_TABLE_MAX_FUNCS);
 	rows = 28 + 16 * nr;
@@ -327,42 +255,37 @@ static void sframe(struct writer *w, unsigned int nr_rows)
 	w->nr_funcs = nr;
 }
 
-static void sframe_rows(struct writer *w)
-{
-	sframe(w, 256);
-}
-
-static void sframe_small(struct writer *w)
-{
-	sframe(w, 1);
-}
-
-struct hostile {
-	const char *name;
-	void (*write)(struct writer *w);
-	int err;		/* unless there are too many functions */
-	bool is_sframe;
-};
+#define ROW	"\x41\x0e\x18"		/* advance, def_cfa_offset */
+#define TWO_ROWS	"\x41\x0e\x10" ROW
+#define PLT(offset)	"\x42\x0f\x0b\x77" offset "\x80\x00\x3f\x1a\x3b\x2a\x33\x24\x22"
 
 static const struct hostile hostiles[] = {
-	{ "remember", remember },
-	{ "remember-only", remember_only },
-	{ "rows", rows },
-	{ "dense-rows", dense_rows, -E2BIG },
-	{ "all-rules", all_rules },
-	{ "too-many-rules", too_many_rules, -E2BIG },
-	{ "small", small },
-	{ "cies-below", cies_below },
-	{ "cies-above", cies_above, -E2BIG },
-	{ "nested", nested },
-	{ "equal", equal },
-	{ "shuffled", shuffled },
-	{ "plt", plt },
+	/* States that are remembered and restored, without a row; more than the kernel remembers */
+	{ "remember", functions, .func_size = 64, CODE("\n\n\n\n\n\n\n\n\v\v\v\v\v\v\v\v") },
+	{ "remember-only", functions, .func_size = 64, CODE("\n") },
+	/* A row for three bytes, or for 2.5: advance, restore rbp, advance, offset rbp */
+	{ "rows", functions, .func_size = MAX_LENGTH, CODE(TWO_ROWS) },
+	{ "dense-rows", functions, -E2BIG, .func_size = MAX_LENGTH, CODE("\x41\xc6\x41\x86\2") },
+	{ "all-rules", rules, .nr = MAX_RULES - 3, .func_size = MAX_LENGTH, CODE(TWO_ROWS) },
+	{ "too-many-rules", rules, -E2BIG, .nr = MAX_RULES + 1, .func_size = MAX_LENGTH,
+	  CODE(TWO_ROWS) },
+	/* The smallest functions: two bytes of code for 13 of the section */
+	{ "small", placed, .nr = 2, .func_size = 1 },
+	/* Below the limit: 54 bytes of a CIE for 17 of a function */
+	{ "cies-below", cies, .nr = 40 },
+	{ "cies-above", cies, -E2BIG, .nr = 2048 },
+	/* All functions are in each other. */
+	{ "nested", placed, .nr = 2, .func_size = 0x7fffffff, CODE(ROW) },
+	{ "equal", placed, .func_size = 64, CODE(ROW) },
+	{ "shuffled", shuffled, .func_size = 8, CODE(ROW) },
+	{ "plt", functions, .func_size = MAX_LENGTH, CODE(PLT("\x08") PLT("\x10")) },
 	{ "expression", expression },
-	{ "numbers", numbers },
+	/* Numbers of nine bytes, for nothing */
+	{ "numbers", functions, .func_size = 64,
+	  CODE("\x2e\x80\x80\x80\x80\x80\x80\x80\x80\x01") },
 	{ "zeros", zeros },
-	{ "sframe-rows", sframe_rows, .is_sframe = true },
-	{ "sframe-small", sframe_small, .is_sframe = true },
+	{ "sframe-rows", sframe, .is_sframe = true, .nr = 256 },
+	{ "sframe-small", sframe, .is_sframe = true, .nr = 1 },
 };
 
 static double now_ms(void)
@@ -436,7 +359,7 @@ int main(int argc, char **argv)
 		};
 		bool good;
 
-		hostiles[i].write(&w);
+		hostiles[i].write(&w, &hostiles[i]);
 		good = run(&hostiles[i], &w);
 		printf("%sok %u %s\n", good ? "" : "not ", i + 1, hostiles[i].name);
 		fflush(stdout);

@@ -42,7 +42,6 @@ uint64_t machine_read(const struct machine *machine, uint64_t address)
 static int find_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
 		    char **path, Elf **elf)
 {
-	(void)module, (void)data, (void)name, (void)base, (void)path;
 	*elf = elf_begin(-1, ELF_C_READ, file);
 	return -1;
 }
@@ -50,8 +49,6 @@ static int find_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Ad
 static int no_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
 			const char *path, const char *link, GElf_Word sum, char **result)
 {
-	(void)module, (void)data, (void)name, (void)base, (void)path, (void)link, (void)sum;
-	(void)result;
 	return -1;
 }
 
@@ -59,7 +56,6 @@ static const Dwfl_Callbacks callbacks = { .find_elf = find_elf, .find_debuginfo 
 
 static pid_t next_thread(Dwfl *unused, void *arg, void **data)
 {
-	(void)unused, (void)arg;
 	if (*data)
 		return 0;
 	*data = &thread;
@@ -68,14 +64,12 @@ static pid_t next_thread(Dwfl *unused, void *arg, void **data)
 
 static bool memory_read(Dwfl *unused, Dwarf_Addr address, Dwarf_Word *word, void *arg)
 {
-	(void)unused, (void)arg;
 	*word = machine_read(&thread, address);
 	return true;
 }
 
 static bool set_registers(Dwfl_Thread *of, void *arg)
 {
-	(void)arg;
 	dwfl_thread_state_register_pc(of, thread.pc);
 	return dwfl_thread_state_registers(of, 0, row_abi->ra_offset ? row_abi->ra + 1 :
 					   NR_ORACLE_REGS, thread.regs);

@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What .eh_frame can say and compilers seldom do. Nothing here is ever run. Functions whose
+ * What .eh_frame can say and compilers seldom do; for selftests/decoder, with SFRAME, also each
+ * kind of row that GNU as writes in SFrame. Nothing here is ever run. Functions whose
  * names begin with "left_" have parts that a rule cannot express: how many bytes is what the
  * script run expects.
  */
-#include "function.h"
-
 	.text
+
+.macro function name
+	.globl	\name
+	.type	\name, @function
+\name:
+	.cfi_startproc
+.endm
+
+.macro end name
+	.cfi_endproc
+	.size	\name, . - \name
+.endm
 
 .macro bytes n
 	.rept	\n
@@ -91,10 +102,13 @@ function ra_moved
 	bytes	2
 end ra_moved
 
+/* GNU as loses the rule when it writes SFrame. */
+#ifndef SFRAME
 function ra_by_register
 	.cfi_escape 0x10, 0x10, 0x02, 0x7b, 0x10		/* rip at r11+16 */
 	bytes	2
 end ra_by_register
+#endif
 
 function fp_register
 	.cfi_register rbp, rax
@@ -123,6 +137,10 @@ function wide_offsets
 	.cfi_offset rbp, -0x8008
 	bytes	1
 	.cfi_def_cfa_offset 0x7ffffff8
+	bytes	1
+	.cfi_offset rbp, -0x7ffffff8
+	bytes	1
+	.cfi_def_cfa rbp, -8
 	bytes	1
 end wide_offsets
 

@@ -214,23 +214,19 @@ static pid_t start(char **command)
 	_exit(127);
 }
 
-/* capture FILE SAMPLES MILLISECONDS PID|COMMAND... */
+/* capture FILE SAMPLES MILLISECONDS COMMAND... */
 int main(int argc, char **argv)
 {
 	unsigned int want, saved = 0, more;
-	bool attached;
 	pid_t pid;
 
 	if (argc < 5)
-		errx(2, "usage: capture FILE SAMPLES MILLISECONDS-BEFORE PID|COMMAND...");
+		errx(2, "usage: capture FILE SAMPLES MILLISECONDS-BEFORE COMMAND...");
 	out = fopen(argv[1], "w");
 	if (!out)
 		err(2, "%s", argv[1]);
 	want = atoi(argv[2]);
-	pid = atoi(argv[4]);
-	attached = pid > 0;
-	if (!attached)
-		pid = start(argv + 4);
+	pid = start(argv + 4);
 	usleep(atoi(argv[3]) * 1000);
 	for (srand(1); saved < want; saved += more) {
 		usleep(800 + rand() % 1200);
@@ -242,8 +238,7 @@ int main(int argc, char **argv)
 		if (!mappings[i].executable)
 			write_record(CAPTURE_MAPPING, &mappings[i], sizeof(*mappings), "", 0);
 	}
-	if (!attached)
-		kill(pid, SIGKILL);
+	kill(pid, SIGKILL);
 	if (fclose(out) || !saved)
 		errx(1, "%s: nothing could be saved", argv[1]);
 	fprintf(stderr, "%s: %u samples, %u executable mappings of %u\n", argv[1], saved,

@@ -7,9 +7,7 @@
 
 static __attribute__((noinline)) unsigned long work(unsigned long r)
 {
-	for (int i = 0; i < 20000; i++)
-		r = CHAIN_NEXT(r);
-	return r;
+	return chain_work(r);
 }
 
 /* All functions have frames of different sizes and different addresses. */

@@ -25,4 +25,12 @@ static inline chain_function *chain_callee(const struct chain *chain, int left, 
 	return chain->parts[left % chain->nr][r >> 58];
 }
 
+static inline __attribute__((always_inline)) unsigned long chain_work(unsigned long r)
+{
+	for (int i = 0; i < 20000; i++)
+		r = CHAIN_NEXT(r);
+	return r;
+}
+
+
 #endif

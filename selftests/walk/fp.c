@@ -15,15 +15,8 @@ struct stack_frame {
 
 static uint64_t ip, bp;
 
-static bool fp_open(const struct program *program)
-{
-	(void)program;
-	return true;
-}
-
 static void fp_use(const struct sample *sample, unsigned int thread)
 {
-	(void)thread;
 	ip = sample->regs[CAPTURE_IP];
 	bp = sample->linked_fp;
 }
@@ -87,7 +80,6 @@ static noinline unsigned int fp_section_walk(unsigned long *entries, unsigned in
 const struct design fp_fenced_design = {
 	.name = "fp",
 	.linked = true,
-	.open = fp_open,
 	.use = fp_use,
 	.walk = fp_fenced_walk,
 };
@@ -95,7 +87,6 @@ const struct design fp_fenced_design = {
 const struct design fp_section_design = {
 	.name = "fp, one section",
 	.linked = true,
-	.open = fp_open,
 	.use = fp_use,
 	.walk = fp_section_walk,
 };

@@ -15,15 +15,12 @@ static unsigned long *frames, *places;
 static int no_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
 		  char **path, Elf **elf)
 {
-	(void)module, (void)data, (void)name, (void)base, (void)path, (void)elf;
 	return -1;
 }
 
 static int no_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
 			const char *path, const char *link, GElf_Word sum, char **result)
 {
-	(void)module, (void)data, (void)name, (void)base, (void)path, (void)link, (void)sum;
-	(void)result;
 	return -1;
 }
 
@@ -31,7 +28,6 @@ static const Dwfl_Callbacks callbacks = { .find_elf = no_elf, .find_debuginfo = 
 
 static pid_t next_thread(Dwfl *unused, void *arg, void **data)
 {
-	(void)unused, (void)arg;
 	if (*data)
 		return 0;
 	*data = &dwfl;
@@ -40,7 +36,6 @@ static pid_t next_thread(Dwfl *unused, void *arg, void **data)
 
 static bool get_thread(Dwfl *unused, pid_t tid, void *arg, void **data)
 {
-	(void)unused, (void)arg;
 	*data = &dwfl;
 	return tid == TID;
 }
@@ -49,7 +44,6 @@ static bool memory_read(Dwfl *unused, Dwarf_Addr address, Dwarf_Word *word, void
 {
 	const uint64_t *at = user_at(address);
 
-	(void)unused, (void)arg;
 	if (at)
 		*word = *at;
 	return at;
@@ -57,7 +51,6 @@ static bool memory_read(Dwfl *unused, Dwarf_Addr address, Dwarf_Word *word, void
 
 static bool set_registers(Dwfl_Thread *thread, void *arg)
 {
-	(void)arg;
 	return dwfl_thread_state_registers(thread, 0, CAPTURE_REGS, current->regs);
 }
 
@@ -68,10 +61,10 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 	.set_initial_registers = set_registers,
 };
 
-static bool libdw_open(const struct program *program)
+static void libdw_open(const struct program *program)
 {
 	if (dwfl)
-		return true;
+		return;
 	dwfl = dwfl_begin(&callbacks);
 	for (unsigned int i = 0; i < program->nr_files; i++) {
 		const struct file_image *file = &program->files[i];
@@ -82,12 +75,10 @@ static bool libdw_open(const struct program *program)
 	dwfl_report_end(dwfl, NULL, NULL);
 	if (!dwfl_attach_state(dwfl, NULL, TID, &thread_callbacks, NULL))
 		errx(1, "libdw: %s", dwfl_errmsg(-1));
-	return true;
 }
 
 static void libdw_use(const struct sample *sample, unsigned int thread)
 {
-	(void)thread;
 	current = sample;
 }
 
@@ -96,7 +87,6 @@ static int add_frame(Dwfl_Frame *frame, void *arg)
 	Dwarf_Word sp;
 	Dwarf_Addr pc;
 
-	(void)arg;
 	if (!dwfl_frame_pc(frame, &pc, NULL))
 		return DWARF_CB_ABORT;
 	/* The CFA of a frame is the stack pointer of its caller. */

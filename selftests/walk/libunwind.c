@@ -73,12 +73,10 @@ static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *p
 
 static void put_unwind_info(unw_addr_space_t as, unw_proc_info_t *pi, void *arg)
 {
-	(void)as, (void)pi, (void)arg;
 }
 
 static int get_dyn_info_list_addr(unw_addr_space_t as, unw_word_t *list, void *arg)
 {
-	(void)as, (void)list, (void)arg;
 	return -UNW_ENOINFO;
 }
 
@@ -87,7 +85,6 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *word,
 {
 	const uint64_t *at = user_at(address);
 
-	(void)as, (void)arg;
 	if (!at || write)
 		return -UNW_EINVAL;
 	*word = *at;
@@ -97,7 +94,6 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *word,
 static int access_reg(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, int write,
 		      void *arg)
 {
-	(void)as, (void)arg;
 	if (reg > UNW_X86_64_RIP || write)
 		return -UNW_EBADREG;
 	*value = current->regs[reg];
@@ -107,13 +103,11 @@ static int access_reg(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, 
 static int access_fpreg(unw_addr_space_t as, unw_regnum_t reg, unw_fpreg_t *value, int write,
 			void *arg)
 {
-	(void)as, (void)reg, (void)value, (void)write, (void)arg;
 	return -UNW_EBADREG;
 }
 
 static int resume(unw_addr_space_t as, unw_cursor_t *cursor, void *arg)
 {
-	(void)as, (void)cursor, (void)arg;
 	return -UNW_EINVAL;
 }
 
@@ -127,7 +121,7 @@ static unw_accessors_t accessors = {
 	.resume = resume,
 };
 
-static bool libunwind_open(const struct program *of)
+static void libunwind_open(const struct program *of)
 {
 	program = of;
 	space = unw_create_addr_space(&accessors, 0);
@@ -135,12 +129,10 @@ static bool libunwind_open(const struct program *of)
 		errx(1, "libunwind: no address space");
 	unw_set_caching_policy(space, UNW_CACHE_GLOBAL);
 	unw_set_cache_size(space, CACHE_SIZE, 0);
-	return true;
 }
 
 static void libunwind_use(const struct sample *sample, unsigned int thread)
 {
-	(void)thread;
 	current = sample;
 }
 

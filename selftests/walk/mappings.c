@@ -2,8 +2,7 @@
 /*
  * What the kernel does from an address to a table, in as many dependent loads as
  * kernel/unwind/object.c: nodes of the maple tree, VMA, file, inode, super block, and a hash
- * of objects by the file's identity; then, by another hash, the table of an object. If
- * mappings are cheap, a sorted array takes the place of all but the last hash.
+ * of objects by the file's identity; then, by another hash, the table of an object.
  */
 #include <err.h>
 #include <stdlib.h>
@@ -53,8 +52,6 @@ struct object {
 	uint64_t id, used;
 	char pad[184];
 };
-
-bool mappings_are_cheap;
 
 static const struct program *program;
 static struct node *root;
@@ -149,24 +146,6 @@ void mappings_open(const struct program *of)
 	build_tree();
 }
 
-static int find_cheaply(unsigned long ip)
-{
-	int low = 0, high = program->nr_mappings;
-
-	while (low < high) {
-		int middle = (low + high) / 2;
-
-		if (program->mappings[middle].end <= ip)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == (int)program->nr_mappings || program->mappings[low].start > ip ||
-	    !program->mappings[low].executable)
-		return -1;
-	return low;
-}
-
 static const struct vma *find_vma(unsigned long ip)
 {
 	const struct node *node = root;
@@ -190,23 +169,17 @@ static bool is_object_of(const struct object *object, const struct inode *inode)
 
 int mappings_vma(unsigned long ip)
 {
-	const struct vma *vma;
+	const struct vma *vma = find_vma(ip);
 
-	if (mappings_are_cheap)
-		return find_cheaply(ip);
-	vma = find_vma(ip);
 	return vma ? vma - vmas : -1;
 }
 
 int mappings_find(unsigned long ip)
 {
-	const struct vma *vma;
+	const struct vma *vma = find_vma(ip);
 	const struct inode *inode;
 	struct object *object;
 
-	if (mappings_are_cheap)
-		return find_cheaply(ip);
-	vma = find_vma(ip);
 	if (!vma || !vma->flags)
 		return -1;
 	if (!vma->file)

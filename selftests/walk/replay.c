@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * walk NAME FILE: check and time the walks of a captured program by all designs
+ * walk ROUNDS NAME FILE: check and time the walks of a captured program by all designs
  *
  * Prints lines of NAME, scenario, design, and then the median, and the percentiles 10 and
  * 90 of all rounds: ns per walk, ns per frame, time as a multiple of the frame pointer walk's.
@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 #include <x86intrin.h>
 #include "walk.h"
 
@@ -27,7 +26,7 @@ static const struct design *const all_designs[] = {
 	&libunwind_design, &libdw_design,
 };
 static const struct design *designs[MAX_DESIGNS];
-static unsigned int nr_designs, nr_rounds = 31;
+static unsigned int nr_designs, nr_rounds;
 static double walk_ns[NR_SCENARIOS][MAX_DESIGNS][MAX_ROUNDS];
 static double frame_ns[NR_SCENARIOS][MAX_DESIGNS][MAX_ROUNDS];
 static double ns_per_tick;
@@ -170,26 +169,20 @@ int main(int argc, char **argv)
 {
 	unsigned int wrong = 0;
 	struct program program = {};
-	int option;
 
-	while ((option = getopt(argc, argv, "cr:")) > 0) {
-		if (option == 'c')
-			mappings_are_cheap = true;
-		else if (option == 'r')
-			nr_rounds = atoi(optarg);
-		else
-			optind = argc;
-	}
-	if (argc - optind != 2 || !nr_rounds || nr_rounds > MAX_ROUNDS)
-		errx(2, "usage: walk [-c] [-r ROUNDS] NAME FILE");
-	program_read(&program, argv[optind + 1]);
+	nr_rounds = argc == 4 ? atoi(argv[1]) : 0;
+	if (!nr_rounds || nr_rounds > MAX_ROUNDS)
+		errx(2, "usage: walk ROUNDS NAME FILE");
+	program_read(&program, argv[3]);
 	mappings_open(&program);
 	libdw_design.open(&program);
 	find_frames(&program);
-	print_program(argv[optind], &program);
+	print_program(argv[2], &program);
 	for (unsigned int i = 0; i < sizeof(all_designs) / sizeof(all_designs[0]); i++) {
-		if (!all_designs[i] || !all_designs[i]->open(&program))
+		if (!all_designs[i])
 			continue;
+		if (all_designs[i]->open)
+			all_designs[i]->open(&program);
 		designs[nr_designs++] = all_designs[i];
 		wrong += check(&program, all_designs[i]);
 	}
@@ -199,6 +192,6 @@ int main(int argc, char **argv)
 	scenarios_begin();
 	for (unsigned int i = 0; i < nr_rounds; i++)
 		run_round(&program, i);
-	print_results(argv[optind]);
+	print_results(argv[2]);
 	return 0;
 }

@@ -38,7 +38,6 @@ static inline uint64_t clock_end(void)
 
 static unsigned int no_walk(unsigned long *entries, unsigned int max)
 {
-	(void)entries;
 	return max;
 }
 

@@ -26,16 +26,7 @@ unsigned long walk_jiffies = 1000000;
 static const struct program *program;
 static struct unwind_user_mapping *answers;
 static const void **tables;
-#ifdef WALK_HAS_VMA
 static struct vm_area_struct *vmas;
-#endif
-
-void *kmalloc_nolock(size_t size, gfp_t gfp, int node)
-{
-	void *p = aligned_alloc(64, (size + 63) & ~63UL);
-
-	return p ? memset(p, 0, size) : NULL;
-}
 
 /* No task has a uprobe. These are calls in the kernel, too. */
 bool is_uprobe_at_func_entry(struct pt_regs *regs)
@@ -63,52 +54,19 @@ int arch_uretprobe_trampoline_words(unsigned long ip)
 	return -1;
 }
 
-#define SIPROUND(a, b, c, d)						\
-do {									\
-	a += b; b = b << 13 | b >> 51; b ^= a; a = a << 32 | a >> 32;	\
-	c += d; d = d << 16 | d >> 48; d ^= c;				\
-	a += d; d = d << 21 | d >> 43; d ^= a;				\
-	c += b; b = b << 17 | b >> 47; b ^= c; c = c << 32 | c >> 32;	\
-} while (0)
-
-/* Two rounds for each word and the length, and four at the end: as long as the kernel's */
-u64 siphash_2u64(u64 first, u64 second, const siphash_key_t *key)
-{
-	u64 words[] = { first, second, 16ULL << 56 };
-	u64 a = key->key[0], b = key->key[1], c = ~a, d = ~b;
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(words); i++) {
-		d ^= words[i];
-		SIPROUND(a, b, c, d);
-		SIPROUND(a, b, c, d);
-		a ^= words[i];
-	}
-	for (unsigned int i = 0; i < 4; i++)
-		SIPROUND(a, b, c, d);
-	return a ^ b ^ c ^ d;
-}
-
-/* object.c. Trees with WALK_HAS_VMA also want to know the VMA. */
-#ifdef WALK_HAS_VMA
+/* object.c */
 int unwind_user_map(unsigned long ip, struct unwind_user_mapping *map,
 		    struct unwind_user_vma *vma)
-#else
-int unwind_user_map(unsigned long ip, struct unwind_user_mapping *map,
-		    enum unwind_user_access access)
-#endif
 {
 	int i = mappings_find(ip);
 
 	if (i < 0)
 		return -ENOENT;
 	*map = answers[i];
-#ifdef WALK_HAS_VMA
 	*vma = (struct unwind_user_vma) { &vmas[i], READ_ONCE(vmas[i].vm_lock_seq) };
-#endif
 	return 0;
 }
 
-#ifdef WALK_HAS_VMA
 struct vm_area_struct *vma_lookup(struct mm_struct *mm, unsigned long ip)
 {
 	int i = mappings_vma(ip);
@@ -124,12 +82,6 @@ void unwind_user_request_files(void)
 void unwind_user_request_mm(struct mm_struct *mm)
 {
 }
-
-bool unwind_user_load(unsigned long ip)
-{
-	return false;
-}
-#endif
 
 const struct unwind_table *unwind_user_object_table(u64 id)
 {
@@ -158,16 +110,14 @@ static const void *make_table(const struct mapping *m)
 	return NULL;
 }
 
-static bool tree_open(const struct program *of)
+static void tree_open(const struct program *of)
 {
 	program = of;
 	answers = calloc(of->nr_mappings, sizeof(*answers));
 	tables = calloc(of->nr_mappings, sizeof(*tables));
-#ifdef WALK_HAS_VMA
 	vmas = aligned_alloc(sizeof(*vmas), of->nr_mappings * sizeof(*vmas));
 	for (unsigned int i = 0; i < of->nr_mappings; i++)
 		vmas[i] = (struct vm_area_struct) { .vm_mm = &mm, .vm_lock_seq = 1 };
-#endif
 	for (unsigned int i = 0; i < of->nr_mappings; i++) {
 		const struct mapping *m = &of->mappings[i];
 
@@ -183,7 +133,6 @@ static bool tree_open(const struct program *of)
 		regs[i] = (struct pt_regs) { .cs = 0x33 };
 		tasks[i] = (struct task_struct) { .mm = &mm, .regs = &regs[i] };
 	}
-	return true;
 }
 
 static void tree_use(const struct sample *sample, unsigned int thread)

@@ -72,7 +72,7 @@ struct program {
  * A way to walk
  * @linked: walks the stack with frame records
  * @slow: walks less often in a round
- * @open: the program that all samples are of. Return: false if this design cannot
+ * @open: the program that all samples are of; can be NULL
  * @use: the sample to walk next, of one of WALK_THREADS threads. Not timed.
  * @walk: Return: the number of entries
  * @changed: the process has changed its mappings; can be NULL
@@ -81,7 +81,7 @@ struct design {
 	const char *name;
 	bool linked;
 	bool slow;
-	bool (*open)(const struct program *program);
+	void (*open)(const struct program *program);
 	void (*use)(const struct sample *sample, unsigned int thread);
 	unsigned int (*walk)(unsigned long *entries, unsigned int max);
 	void (*changed)(void);
@@ -130,11 +130,7 @@ struct scenario {
 extern const struct scenario scenarios[NR_SCENARIOS];
 void scenarios_begin(void);
 
-/*
- * mappings.c: in place of the maple tree, files, inodes and the hash of objects. Lookups
- * without cost are for comparisons.
- */
-extern bool mappings_are_cheap;
+/* mappings.c: in place of the maple tree, files, inodes and the hash of objects */
 void mappings_open(const struct program *program);
 /* Return: index of the mapping of @ip, or -1 */
 int mappings_find(unsigned long ip);

@@ -53,7 +53,6 @@ int arch_uretprobe_trampoline_words(unsigned long ip);
 
 #include <linux/unwind_deferred_types.h>
 
-/* @unwind_id: some trees have it, others remember mappings elsewhere. */
 struct mm_struct {
 	struct {
 		unsigned int	sequence;
@@ -86,7 +85,6 @@ extern struct task_struct *walk_current;
 #define current				walk_current
 #define task_pt_regs(task)		((task)->regs)
 #define is_user_task(task)		((task)->mm != NULL)
-#define for_each_process_thread(g, t)	for (g = t = current, (void)g; t; t = NULL)
 
 DEFINE_GUARD_COUNT(pagefault, current->pagefault_disabled)
 DEFINE_GUARD_COUNT(rcu, current->rcu_read_lock_nesting)
@@ -99,18 +97,6 @@ DEFINE_GUARD_COUNT(preempt, walk_preempt_count)
 static inline int mmap_read_lock_killable(struct mm_struct *mm) { return -EINTR; }
 static inline void mmap_read_unlock(struct mm_struct *mm) { }
 struct vm_area_struct *vma_lookup(struct mm_struct *mm, unsigned long ip);
-
-static inline bool mmap_lock_speculate_try_begin(struct mm_struct *mm, unsigned int *seq)
-{
-	*seq = smp_load_acquire(&mm->mm_lock_seq.sequence);
-	return !(*seq & 1);
-}
-
-static inline bool mmap_lock_speculate_retry(struct mm_struct *mm, unsigned int seq)
-{
-	smp_rmb();
-	return READ_ONCE(mm->mm_lock_seq.sequence) != seq;
-}
 
 /* Masked, without STAC and CLAC: only the kernel can execute these. */
 #define mask_user_address(p)	((typeof(p))user_mask((unsigned long)(p)))
@@ -128,8 +114,6 @@ do {									\
 for (bool __done = false; !__done; __done = true)			\
 	for (typeof(p) __masked = mask_user_address(p); !__done; __done = true) \
 		for (const typeof(__masked) p __maybe_unused = __masked; !__done; __done = true)
-#define scoped_user_read_access(p, label)	\
-	scoped_user_read_access_size(p, sizeof(*(p)), label)
 
 #define get_user_inline(x, p)						\
 ({									\

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "breakage.h"
+#include "elffile.h"
+#include "errors.h"
 
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <linux/minmax.h>
 #include <linux/prandom.h>
 
 /* Ways that change nothing of a rule are no errors. */
@@ -81,4 +85,71 @@ struct breakage breakage_make(const struct unwind_table_input *input,
 		 (breakage.way == 5 && rule.fp.base == UNWIND_BASE_NONE) ||
 		 (breakage.way == 4 && rule.fp.base == UNWIND_BASE_NONE));
 	return breakage;
+}
+
+#define MAX_CHANGES	4
+#define MAX_ENTRIES	40
+
+/* Sizes and offsets that are just too large are more likely to meet a missing check. */
+static uint8_t nasty(uint8_t old, u32 random)
+{
+	static const uint8_t bytes[] = { 0, 1, 0x7f, 0x80, 0xfe, 0xff };
+
+	if (random & 1)
+		return old ^ 1 << (random >> 1 & 7);
+	return bytes[(random >> 1) % sizeof(bytes)];
+}
+
+/* Behind the addresses and the size of the augmentation data, as GNU as writes them */
+#define FDE_HEAD	9
+
+struct part {
+	size_t offset;
+	size_t size;
+};
+
+/* The instructions of entry number @nr of the section, or of a later one */
+static struct part find_part(Elf *elf, unsigned int nr)
+{
+	Dwarf_Off offset = 0, next;
+	Dwarf_CFI_Entry entry;
+	struct part part = {};
+	const uint8_t *from, *to;
+	Elf_Data *data;
+	GElf_Ehdr ehdr;
+	GElf_Shdr shdr;
+
+	if (!gelf_getehdr(elf, &ehdr) || !elffile_section(elf, ".eh_frame", &shdr))
+		return part;
+	data = elf_getdata_rawchunk(elf, shdr.sh_offset, shdr.sh_size, ELF_T_BYTE);
+	for (; data && !dwarf_next_cfi(ehdr.e_ident, data, true, offset, &next, &entry); offset = next) {
+		if (entry.CIE_id == DW_CIE_ID_64) {
+			from = entry.cie.initial_instructions;
+			to = entry.cie.initial_instructions_end;
+		} else {
+			from = entry.fde.start + FDE_HEAD;
+			to = entry.fde.end;
+		}
+		if (from < to)
+			part = (struct part) {
+				shdr.sh_offset + (from - (uint8_t *)data->d_buf), to - from };
+		if (!nr-- && part.size)
+			break;
+	}
+	return part;
+}
+
+void damage_image(uint8_t *image, Elf *elf, uint64_t seed)
+{
+	struct rnd_state rng;
+	struct part part;
+	unsigned int i;
+
+	prandom_seed_state(&rng, seed);
+	part = find_part(elf, prandom_u32_state(&rng) % MAX_ENTRIES);
+	for (i = prandom_u32_state(&rng) % MAX_CHANGES; part.size && i < MAX_CHANGES; i++) {
+		uint8_t *at = image + part.offset + prandom_u32_state(&rng) % part.size;
+
+		*at = nasty(*at, prandom_u32_state(&rng));
+	}
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef TABLES_BREAKAGE_H
-#define TABLES_BREAKAGE_H
+/* Errors for the comparison to find */
+#ifndef TABLES_ERRORS_H
+#define TABLES_ERRORS_H
 
+#include <gelf.h>
 #include <linux/unwind_table.h>
 
-/* An error for the comparison to find: in what the table says of one address */
+/* An error in what the table says of one address */
 struct breakage {
 	uint64_t address;
 	unsigned int way;
@@ -20,5 +22,12 @@ enum unwind_kind breakage_lookup(const struct breakage *breakage, const struct u
 
 /* What the error is */
 const char *breakage_name(const struct breakage *breakage);
+
+/*
+ * Change some bytes of @image, a copy of the file @elf: in the instructions of .eh_frame. What
+ * else there is says where functions are, and if they overlap, libdw's answers depend on what
+ * it was asked before. Equal seeds make equal changes.
+ */
+void damage_image(uint8_t *image, Elf *elf, uint64_t seed);
 
 #endif
