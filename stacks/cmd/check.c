@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* stacks check: what this kernel, and who asks, can do; and how to get the rest. */
+/*
+ * stacks check: what this kernel, and who asks, can do; and how to get the rest. For files and
+ * processes, see check_file.c.
+ */
 #include <stdio.h>
 #include <unistd.h>
 #include <linux/capability.h>
@@ -99,10 +102,9 @@ static void print(const char *title, const char *mark, const char *name, const c
 
 #define MODE_FILE	"/proc/sys/kernel/unwind_user_callchain"
 
-/* What other profilers need is the same: all end in the same function of the kernel. */
-static void check_clients(void)
+/* -1: there is none */
+static int read_mode(void)
 {
-	static const char title[] = "perf, bpftrace and bcc";
 	FILE *file = fopen(MODE_FILE, "re");
 	int mode = -1;
 
@@ -110,6 +112,15 @@ static void check_clients(void)
 		mode = -1;
 	if (file)
 		fclose(file);
+	return mode;
+}
+
+/* What other profilers need is the same: all end in the same function of the kernel. */
+static void check_clients(void)
+{
+	static const char title[] = "perf, bpftrace and bcc";
+	int mode = read_mode();
+
 	if (mode < 0)
 		print(title, "NO", "the kernel walks by frame pointers",
 		      "a kernel with CONFIG_UNWIND_USER_TABLES=y and " MODE_FILE);
@@ -120,11 +131,25 @@ static void check_clients(void)
 		      "sysctl kernel.unwind_user_callchain=1");
 }
 
+/* The first thing without which the kernel cannot be asked about files; NULL: nothing is missing */
+static const char *first_missing(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(checks); i++) {
+		if (checks[i].need != NEED_NOTHING && !is_there(&checks[i]))
+			return checks[i].name;
+	}
+	return read_mode() == 1 ? NULL : "sysctl kernel.unwind_user_callchain=1";
+}
+
 int cmd_check(struct options *options)
 {
 	unsigned int missing[] = { 0, 0, 0 };
 	size_t i;
 
+	if (options->nr_pids || options->nr_paths)
+		return check_files(options, first_missing());
 	for (i = 0; i < ARRAY_SIZE(checks); i++) {
 		const struct check *check = &checks[i];
 		bool there = is_there(check);

@@ -203,8 +203,7 @@ static void put_stack(struct output *output, FILE *file, __u32 tgid, const struc
 
 	for (i = 0; stack && i < stack->nr; i++) {
 		location = symbolizer_locate(&output->symbolizer, tgid, stack, i);
-		place = output_place_name(output, location->object, location->module ?:
-					  location->kind == LOCATION_KERNEL ? "kernel" : NULL);
+		place = output_location_place(output, location);
 		if (!location->nr_lines)
 			fprintf(file, "    %s %s\n", location->name, place);
 		put_lines(file, location, place);
@@ -254,7 +253,7 @@ static void write_text(struct output *output, FILE *file)
 	free(groups);
 }
 
-static int dump(struct dumper *dumper)
+static int dump(struct dumper *dumper, void (*write_text)(struct output *output, FILE *file))
 {
 	static const struct output_value value = { "threads", "count" };
 	struct session *session = &dumper->session;
@@ -286,16 +285,21 @@ static int dump(struct dumper *dumper)
 	return good ? EXIT_OK : EXIT_FAILED;
 }
 
-int cmd_dump(struct options *options)
+int dump_threads(struct options *options, void (*write_text)(struct output *output, FILE *file))
 {
 	struct dumper dumper = {};
 	int code = session_open(&dumper.session, options, NULL);
 
 	if (code < 0) {
-		code = dump(&dumper);
+		code = dump(&dumper, write_text);
 		session_close(&dumper.session);
 	}
 	free(dumper.threads);
 	idmap_free(&dumper.index);
 	return code;
+}
+
+int cmd_dump(struct options *options)
+{
+	return dump_threads(options, write_text);
 }

@@ -76,7 +76,7 @@ int cmd_jit(struct options *options)
 	while (!target_signalled() && machines_wait(&machines, WAIT_MS))
 		;
 	machines_close(&machines);
-	print_counts(machines.counts, options->verbose);
+	print_counts(machines.kernel.counts, options->verbose);
 	if (options->verbose)
 		print_delays(machines.delays, machines.nr_delays);
 	free(machines.delays);

@@ -17,11 +17,13 @@
 	"(u:libc.so.6:malloc); FUNC of a file is mangled for C++ and Rust."
 
 static const struct command commands[] = {
-	{ "check", CMD_CHECK, "what this kernel supports, and how to get what is missing", NULL,
+	{ "check", CMD_CHECK, "what this kernel supports, and how to get what is missing", "[FILE]",
 		"Tells what the running kernel and your rights allow, and for what is missing (NO, "
-		"or - if there is a way without it) how to get it.\v"
-		"Exit status: 0 all that is needed is there, 1 you may not, 2 wrong arguments, "
-		"3 the kernel cannot do it.", cmd_check },
+		"or - if there is a way without it) how to get it. Of FILE, or of all code of a "
+		"process (-p): which unwind information it has, what the kernel makes of it, and "
+		"where walks of the process's threads end.\v"
+		"Exit status: 0 all that is needed is there, 1 you may not, or a file has no table, "
+		"2 wrong arguments, 3 the kernel cannot do it.", cmd_check },
 	{ "count", CMD_COUNT, "who calls a function, or meets a tracepoint, how often", PROBES_DOC,
 		"Counts by which stacks functions of the kernel or of programs are called, or "
 		"tracepoints are met. With COMMAND, only events of it and of all that it starts."

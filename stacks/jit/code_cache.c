@@ -12,7 +12,6 @@
 #define MAX_BLOCKS	1048576		/* of a heap */
 #define MAX_HOPS	4096		/* to the start of a block: each is up to 254 segments */
 #define FREE_SEGMENT	0xff
-#define BATCH		256
 #define MAX_SYMBOL	512
 
 /* The interpreter is made after the first blobs, and cut to size when it is ready. */
@@ -54,31 +53,29 @@ static __u64 header_value(const struct hotspot *vm, const __u8 *header, enum hot
 	return value;
 }
 
-static enum hotspot_kind kind_of(const struct hotspot *vm, const __u8 *header,
-				 const struct hotspot_blob *blob)
+/* All versions have the same names. */
+static enum hotspot_kind kind_of(const struct hotspot *vm, const struct hotspot_blob *blob)
 {
-	__u8 number = header_value(vm, header, FIELD_KIND, 1);
-	enum hotspot_kind kind;
+	static const struct {
+		const char *name;
+		enum hotspot_kind kind;
+	} kinds[] = {
+		{ "nmethod", HOTSPOT_METHOD },
+		{ "native nmethod", HOTSPOT_NATIVE },
+		{ "I2C/C2I adapters", HOTSPOT_ADAPTER },
+		{ "vtable chunks", HOTSPOT_VTABLE },
+		{ "ExceptionBlob", HOTSPOT_EXCEPTION },
+	};
+	size_t i;
 
 	if (vm->nr_codelets && vm->codelets[0].code >= blob->start &&
 	    vm->codelets[0].code < blob->end)
 		return HOTSPOT_INTERPRETER;
-	if (!strcmp(blob->name, "native nmethod"))
-		return HOTSPOT_NATIVE;
-	if (vm->fields[FIELD_KIND] >= 0 && vm->kinds[HOTSPOT_METHOD] >= 0) {
-		for (kind = HOTSPOT_METHOD; kind < HOTSPOT_INTERPRETER; kind++) {
-			if (vm->kinds[kind] == number)
-				return kind;
-		}
-		return HOTSPOT_STUBS;
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (!strcmp(blob->name, kinds[i].name))
+			return kinds[i].kind;
 	}
-	if (!strcmp(blob->name, "nmethod"))
-		return HOTSPOT_METHOD;
-	if (strstr(blob->name, "adapter") || strstr(blob->name, "I2C"))
-		return HOTSPOT_ADAPTER;
-	if (strstr(blob->name, "vtable"))
-		return HOTSPOT_VTABLE;
-	return strcmp(blob->name, "ExceptionBlob") ? HOTSPOT_STUBS : HOTSPOT_EXCEPTION;
+	return HOTSPOT_STUBS;
 }
 
 static void parse_method(const struct hotspot *vm, const __u8 *header, struct hotspot_blob *blob)
@@ -134,7 +131,7 @@ static bool parse_block(struct hotspot *vm, const struct hotspot_heap *heap, __u
 	read_name(vm, header_value(vm, header, FIELD_NAME, 8), blob->name);
 	if (!*blob->name)
 		return false;
-	blob->kind = kind_of(vm, header, blob);
+	blob->kind = kind_of(vm, blob);
 	blob->unpack = header_value(vm, header, FIELD_UNPACK, 4);
 	if (blob->kind == HOTSPOT_METHOD || blob->kind == HOTSPOT_NATIVE)
 		parse_method(vm, header, blob);
@@ -142,27 +139,21 @@ static bool parse_block(struct hotspot *vm, const struct hotspot_heap *heap, __u
 }
 
 /* The last block may be shorter than a header. */
-static void parse_blocks(struct hotspot *vm, const struct hotspot_heap *heap, __u64 high,
-			 const __u64 *blocks, size_t nr, hotspot_blob_fn fn, void *arg)
+static bool read_block(struct hotspot *vm, const struct hotspot_heap *heap, __u64 block, __u64 high,
+		       struct hotspot_blob *blob)
 {
-	size_t size = vm->block_header + vm->header_size, i;
-	__u8 *bytes = xcalloc(nr, size);
-	bool all = memory_read_many(vm->pid, blocks, nr, size, bytes);
-	struct hotspot_blob blob;
+	__u8 bytes[16 + HOTSPOT_MAX_HEADER];
 
-	for (i = 0; i < nr; i++) {
-		if ((all || memory_read(vm->pid, blocks[i], bytes + i * size, size)) &&
-		    parse_block(vm, heap, blocks[i], high, bytes + i * size, &blob))
-			fn(arg, &blob);
-	}
-	free(bytes);
+	return memory_read(vm->pid, block, bytes, vm->block_header + vm->header_size) &&
+	       parse_block(vm, heap, block, high, bytes, blob);
 }
 
 static bool each_of_heap(struct hotspot *vm, const struct hotspot_heap *heap,
 			 hotspot_blob_fn fn, void *arg)
 {
-	__u64 high = memory_u64(vm->pid, heap->high_at), blocks[BATCH];
-	size_t i, nr = 0, left = MAX_BLOCKS, segments = (high - heap->low) >> heap->log2_segment;
+	__u64 high = memory_u64(vm->pid, heap->high_at);
+	size_t i, left = MAX_BLOCKS, segments = (high - heap->low) >> heap->log2_segment;
+	struct hotspot_blob blob;
 	__u8 *map;
 
 	if (high < heap->low || high > heap->end)
@@ -173,12 +164,11 @@ static bool each_of_heap(struct hotspot *vm, const struct hotspot_heap *heap,
 		return false;
 	}
 	for (i = 0; i < segments && left; i++) {
-		if (!map[i])
-			left--, blocks[nr++] = heap->low + ((__u64)i << heap->log2_segment);
-		if (nr == BATCH || (nr && i + 1 == segments)) {
-			parse_blocks(vm, heap, high, blocks, nr, fn, arg);
-			nr = 0;
-		}
+		if (map[i])
+			continue;
+		left--;
+		if (read_block(vm, heap, heap->low + ((__u64)i << heap->log2_segment), high, &blob))
+			fn(arg, &blob);
 	}
 	free(map);
 	return left;
@@ -199,7 +189,7 @@ bool hotspot_each(struct hotspot *vm, hotspot_blob_fn fn, void *arg)
 /* The map has how many segments to go back, in hops. */
 bool hotspot_find(struct hotspot *vm, __u64 address, struct hotspot_blob *blob)
 {
-	__u8 bytes[16 + HOTSPOT_MAX_HEADER], hop = 0;
+	__u8 hop = 0;
 	const struct hotspot_heap *heap;
 	__u64 high = 0, segment;
 	size_t i;
@@ -220,9 +210,7 @@ bool hotspot_find(struct hotspot *vm, __u64 address, struct hotspot_blob *blob)
 			break;
 	}
 	address = heap->low + (segment << heap->log2_segment);
-	return !hop && high <= heap->end &&
-	       memory_read(vm->pid, address, bytes, vm->block_header + vm->header_size) &&
-	       parse_block(vm, heap, address, high, bytes, blob);
+	return !hop && high <= heap->end && read_block(vm, heap, address, high, blob);
 }
 
 static bool read_symbol(const struct hotspot *vm, __u64 symbol, char *to)

@@ -82,9 +82,15 @@ void eh_frame_begin(struct eh_frame *eh, __u64 vaddr)
 	end_entry(eh, 0);
 }
 
-/* A word that is so many words below the frame's end */
-static struct saved word_of(const struct jit_rule *rule, int words)
+/* Where the caller's @reg is: the return address, or FP */
+static struct saved where_is(const struct jit_rule *rule, unsigned int reg)
 {
+	int words = reg == DW_RA ? 1 : rule->fp_saved;
+
+	if (reg == DW_RA && rule->ra_reg)
+		return (struct saved){ SAVED_IN_REG, dwarf_regs[rule->ra_reg - 1], 0 };
+	if (!words)
+		return (struct saved){ SAVED_NOT };
 	if (rule->cfa == CFA_REG)
 		return (struct saved){ SAVED_AT_REG, DW_SP, rule->offset - 8 * words };
 	if (rule->cfa == CFA_INTERPRETED)
@@ -92,37 +98,31 @@ static struct saved word_of(const struct jit_rule *rule, int words)
 	return (struct saved){ SAVED_AT_CFA, 0, -8 * words };
 }
 
-static struct saved ra_of(const struct jit_rule *rule)
+static void put_saved(struct eh_frame *eh, unsigned int reg, const struct jit_rule *rule,
+		      const struct jit_rule *last)
 {
-	return rule->ra_reg ? (struct saved){ SAVED_IN_REG, dwarf_regs[rule->ra_reg - 1], 0 } :
-			      word_of(rule, 1);
-}
+	struct saved saved = where_is(rule, reg), before = where_is(last, reg);
 
-static struct saved fp_of(const struct jit_rule *rule)
-{
-	return rule->fp_saved ? word_of(rule, rule->fp_saved) : (struct saved){ SAVED_NOT };
-}
-
-static void put_saved(struct eh_frame *eh, unsigned int reg, const struct saved *saved)
-{
-	switch (saved->how) {
+	if (!memcmp(&saved, &before, sizeof(saved)))
+		return;
+	switch (saved.how) {
 	case SAVED_NOT:
 		put_byte(eh, DW_CFA_same_value);
 		bytes_put_number(&eh->section, reg);
 		break;
 	case SAVED_AT_CFA:
 		put_byte(eh, DW_CFA_offset | reg);
-		bytes_put_number(&eh->section, saved->offset / DATA_ALIGN);
+		bytes_put_number(&eh->section, saved.offset / DATA_ALIGN);
 		break;
 	case SAVED_AT_REG:
 		put_byte(eh, DW_CFA_expression);
 		bytes_put_number(&eh->section, reg);
-		put_expression(eh, saved->reg, saved->offset, false, 0);
+		put_expression(eh, saved.reg, saved.offset, false, 0);
 		break;
 	case SAVED_IN_REG:
 		put_byte(eh, DW_CFA_register);
 		bytes_put_number(&eh->section, reg);
-		bytes_put_number(&eh->section, saved->reg);
+		bytes_put_number(&eh->section, saved.reg);
 		break;
 	}
 }
@@ -139,14 +139,14 @@ static int cfa_offset(const struct jit_rule *rule)
 
 static void put_cfa(struct eh_frame *eh, const struct jit_rule *rule, const struct jit_rule *last)
 {
-	if (rule->cfa == CFA_INTERPRETED && last->cfa != CFA_INTERPRETED) {
+	if (rule->cfa == CFA_INTERPRETED) {
+		if (last->cfa == CFA_INTERPRETED)
+			return;
 		put_byte(eh, DW_CFA_def_cfa_expression);
 		put_expression(eh, DW_FP, -8, true, 0);
 	} else if (rule->cfa == CFA_SAVED) {
 		put_byte(eh, DW_CFA_def_cfa_expression);
 		put_expression(eh, DW_SP, rule->saved, true, rule->offset);
-	} else if (rule->cfa == CFA_INTERPRETED) {
-		return;
 	} else if (last->cfa >= CFA_SAVED || cfa_reg(rule) != cfa_reg(last)) {
 		put_byte(eh, DW_CFA_def_cfa);
 		bytes_put_number(&eh->section, cfa_reg(rule));
@@ -155,23 +155,6 @@ static void put_cfa(struct eh_frame *eh, const struct jit_rule *rule, const stru
 		put_byte(eh, DW_CFA_def_cfa_offset);
 		bytes_put_number(&eh->section, cfa_offset(rule));
 	}
-}
-
-static bool differ(const struct saved *a, const struct saved *b)
-{
-	return a->how != b->how || a->reg != b->reg || a->offset != b->offset;
-}
-
-static void put_rule(struct eh_frame *eh, const struct jit_rule *rule, const struct jit_rule *last)
-{
-	struct saved ra = ra_of(rule), last_ra = ra_of(last);
-	struct saved fp = fp_of(rule), last_fp = fp_of(last);
-
-	put_cfa(eh, rule, last);
-	if (differ(&ra, &last_ra))
-		put_saved(eh, DW_RA, &ra);
-	if (differ(&fp, &last_fp))
-		put_saved(eh, DW_FP, &fp);
 }
 
 static void put_advance(struct eh_frame *eh, __u32 delta)
@@ -190,53 +173,52 @@ static void put_advance(struct eh_frame *eh, __u32 delta)
 	}
 }
 
-/* All @rows have rules; the last one is good up to @stop. */
-static void put_function(struct eh_frame *eh, __u64 start, const struct jit_row *rows, size_t nr,
-			 __u64 from, __u64 stop)
+/* A function without instructions and bytes, which end_function() adds */
+static void begin_function(struct eh_frame *eh, __u64 start)
 {
-	const struct jit_rule *last = &initial;
-	size_t begin = eh->section.size, i;
-	__u64 at = from;
-
 	put_u32(eh, 0);
 	put_u32(eh, eh->section.size);		/* back to the CIE, which is the first entry */
-	put_u32(eh, from - (eh->vaddr + eh->section.size));
-	put_u32(eh, stop - from);
+	put_u32(eh, start - (eh->vaddr + eh->section.size));
+	put_u32(eh, 0);
 	put_byte(eh, 0);
-	for (i = 0; i < nr; i++) {
-		__u64 row = max(start + rows[i].at, from);
+}
 
-		if (row > at)
-			put_advance(eh, row - at);
-		put_rule(eh, &rows[i].rule, last);
-		last = &rows[i].rule;
-		at = row;
-	}
+static void end_function(struct eh_frame *eh, size_t begin, __u32 size)
+{
+	memcpy(eh->section.data + begin + 12, &size, sizeof(size));
 	end_entry(eh, begin);
 }
 
+/* Rows that follow each other are of one function. */
 void eh_frame_add(struct eh_frame *eh, __u64 start, __u32 size, const struct jit_rows *rows,
 		  __u64 from, __u64 to)
 {
-	size_t i = 0, begin;
-	__u64 stop;
+	const struct jit_rule *last = NULL;
+	__u64 first = 0, at = 0;
+	size_t begin = 0, i;
 
-	if (!rows->nr)
-		return;
-	from = max(from, start + rows->rows[0].at);
-	to = min(to, start + size);
-	while (i + 1 < rows->nr && start + rows->rows[i + 1].at <= from)
-		i++;
-	while (i < rows->nr && start + rows->rows[i].at < to) {
-		if (rows->rows[i].rule.cfa == CFA_NONE) {
-			i++;
+	for (i = 0; i < rows->nr; i++) {
+		const struct jit_row *row = &rows->rows[i];
+		__u64 row_start = max(start + row->at, from);
+		__u64 row_end = min(start + (i + 1 < rows->nr ? row[1].at : size), to);
+
+		if (row->rule.cfa == CFA_NONE)
+			last = NULL;
+		if (row->rule.cfa == CFA_NONE || row_start >= row_end)
 			continue;
+		if (!last) {
+			begin = eh->section.size;
+			first = at = row_start;
+			last = &initial;
+			begin_function(eh, first);
 		}
-		for (begin = i; i < rows->nr && rows->rows[i].rule.cfa != CFA_NONE &&
-		     start + rows->rows[i].at < to; i++)
-			;
-		stop = i < rows->nr ? min(to, start + rows->rows[i].at) : to;
-		put_function(eh, start, rows->rows + begin, i - begin,
-			     max(from, start + rows->rows[begin].at), stop);
+		if (row_start > at)
+			put_advance(eh, row_start - at);
+		put_cfa(eh, &row->rule, last);
+		put_saved(eh, DW_RA, &row->rule, last);
+		put_saved(eh, DW_FP, &row->rule, last);
+		end_function(eh, begin, row_end - first);
+		last = &row->rule;
+		at = row_start;
 	}
 }

@@ -12,10 +12,6 @@
 /* Bytes of the symbols of libjvm.so */
 #define MAX_SYMBOLS	(64 << 20)
 #define MAX_ENTRIES	16384		/* of each table of the description */
-#define MAX_ENTRY	128		/* bytes */
-#define BATCH		64
-#define MAX_VARIABLES	64
-#define PREFIX		"gHotSpotVM"
 #define MAX_HEAP	(2ULL << 30)
 
 static const struct {
@@ -35,7 +31,6 @@ static const struct {
 	[FIELD_ARRAY_LENGTH]	= { "GrowableArrayBase", "_len", false, "GenericGrowableArray" },
 	[FIELD_ARRAY_DATA]	= { "GrowableArray<int>", "_data", true },
 	[FIELD_NAME]		= { "CodeBlob", "_name", true },
-	[FIELD_KIND]		= { "CodeBlob", "_kind" },
 	[FIELD_FRAME_SIZE]	= { "CodeBlob", "_frame_size", true },
 	[FIELD_CODE_OFFSET]	= { "CodeBlob", "_code_offset" },
 	[FIELD_DATA_OFFSET]	= { "CodeBlob", "_data_offset" },
@@ -66,20 +61,28 @@ static const struct {
 	[FIELD_SYMBOL_BODY]	= { "Symbol", "_body" },
 };
 
-/* Before JDK 23 there are only names. */
-static const char *const kinds[HOTSPOT_INTERPRETER] = {
-	[HOTSPOT_METHOD]	= "CodeBlobKind::Nmethod",
-	[HOTSPOT_ADAPTER]	= "CodeBlobKind::Adapter",
-	[HOTSPOT_VTABLE]	= "CodeBlobKind::Vtable",
-	[HOTSPOT_EXCEPTION]	= "CodeBlobKind::Exception",
+/* An entry of gHotSpotVMStructs, a field; the last one has no names. */
+struct field_entry {
+	__u64 type;
+	__u64 name;
+	__u64 type_of_field;
+	__u64 is_static;	/* 32 bits */
+	__u64 offset;
+	__u64 address;		/* of a static one */
 };
 
-/* Where parts of an entry of the description are */
-enum part {
-	PART_FIELD, PART_IS_STATIC, PART_ADDRESS, PART_OFFSET,	/* of a field */
-	PART_SIZE,						/* of a type */
-	PART_VALUE,						/* of a constant */
-	NR_PARTS
+/* An entry of gHotSpotVMTypes */
+struct type_entry {
+	__u64 name;
+	__u64 superclass;
+	__u32 is_class[3];
+	__u64 size;
+};
+
+/* What libjvm.so exports: tables, each with the size of an entry */
+static const char *const variables[] = {
+	"gHotSpotVMStructs", "gHotSpotVMStructEntryArrayStride",
+	"gHotSpotVMTypes", "gHotSpotVMTypeEntryArrayStride",
 };
 
 /* The library, while its description is read */
@@ -88,34 +91,8 @@ struct library {
 	struct elf_file *file;
 	__u64 bias;		/* of the process's addresses to the file's */
 	char *path;
-	struct {
-		const char *name;
-		__u64 value;
-	} variables[MAX_VARIABLES];
-	size_t nr;
-	__u64 at[NR_PARTS];
+	__u64 at[ARRAY_SIZE(variables)];	/* where they are */
 };
-
-static bool is_library(const struct maps_line *line)
-{
-	const char *name = strrchr(line->path, '/');
-
-	return name && !strncmp(name, "/libjvm.so", 10);
-}
-
-static void note_library(void *arg, __u32 tgid, const struct maps_line *line)
-{
-	*(bool *)arg |= is_library(line);
-}
-
-bool hotspot_is_mapped(__u32 pid)
-{
-	bool is_mapped = false;
-
-	if (pid)
-		maps_each(pid, note_library, &is_mapped);
-	return is_mapped;
-}
 
 static void find_library(void *arg, __u32 tgid, const struct maps_line *line)
 {
@@ -124,7 +101,7 @@ static void find_library(void *arg, __u32 tgid, const struct maps_line *line)
 	size_t i, nr;
 	int fd;
 
-	if (library->file || !is_library(line))
+	if (library->file || !maps_is(line, "libjvm.so"))
 		return;
 	fd = maps_open(tgid, line, false);
 	library->file = fd < 0 ? NULL : elf_file_open(fd);
@@ -140,75 +117,29 @@ static void find_library(void *arg, __u32 tgid, const struct maps_line *line)
 	}
 }
 
-/* A variable gHotSpotVM... */
-static void add_variable(void *arg, const char *name, const GElf_Sym *sym)
+static void find_variable(void *arg, const char *name, const GElf_Sym *sym)
 {
 	struct library *library = arg;
-
-	if (strncmp(name, PREFIX, strlen(PREFIX)) || library->nr == ARRAY_SIZE(library->variables))
-		return;
-	library->variables[library->nr].name = name + strlen(PREFIX);
-	library->variables[library->nr++].value = memory_u64(library->pid,
-							     library->bias + sym->st_value);
-}
-
-/* 0: there is none, or it is not set yet */
-static __u64 variable(const struct library *library, const char *name)
-{
 	size_t i;
 
-	for (i = 0; i < library->nr; i++) {
-		if (!strcmp(library->variables[i].name, name))
-			return library->variables[i].value;
+	for (i = 0; i < ARRAY_SIZE(variables); i++) {
+		if (!strcmp(name, variables[i]))
+			library->at[i] = library->bias + sym->st_value;
 	}
-	return 0;
 }
 
-/* @entry: its bytes; @name: of the type or constant. */
-typedef void (*entry_fn)(struct hotspot *vm, const struct library *library, const __u8 *entry,
-			 const char *name);
-
-static __u64 value_at(const __u8 *entry, __u64 at)
+/* The entries of a table, which need not end behind them; NULL: they are of another size */
+static void *read_table(const struct library *library, int variable, size_t size, size_t *nr)
 {
-	__u64 value = 0;
+	void *entries;
 
-	if (at <= MAX_ENTRY - sizeof(value))
-		memcpy(&value, entry + at, sizeof(value));
-	return value;
-}
-
-/* Calls @fn for the entries of a table, such as Structs. Those of a type share its name. */
-static void each_entry(struct hotspot *vm, const struct library *library, const char *table,
-		       const char *name, entry_fn fn)
-{
-	__u8 entries[(BATCH + 1) * MAX_ENTRY] = {}, *entry = entries;
-	__u64 at, stride, name_at, last = 0;
-	size_t i, left = 0;
-	char text[64];
-
-	snprintf(text, sizeof(text), "%ss", table);
-	at = variable(library, text);
-	snprintf(text, sizeof(text), "%sEntryArrayStride", table);
-	stride = variable(library, text);
-	snprintf(text, sizeof(text), "%sEntry%sOffset", table, name);
-	name_at = variable(library, text);
-	if (!at || !stride || stride > MAX_ENTRY)
-		return;
-	for (i = 0; i < MAX_ENTRIES; i++, left--, entry += stride) {
-		if (!left) {
-			entry = entries;
-			left = memory_read_some(vm->pid, at + i * stride, entries,
-						BATCH * stride) / stride;
-		}
-		if (!left)
-			return;
-		if (value_at(entry, name_at) != last)
-			memory_string(vm->pid, value_at(entry, name_at), text, sizeof(text));
-		last = value_at(entry, name_at);
-		if (!last || !*text)
-			return;
-		fn(vm, library, entry, text);
-	}
+	*nr = 0;
+	if (memory_u64(library->pid, library->at[variable + 1]) != size)
+		return NULL;
+	entries = xcalloc(MAX_ENTRIES, size);
+	*nr = memory_read_some(library->pid, memory_u64(library->pid, library->at[variable]),
+			       entries, MAX_ENTRIES * size) / size;
+	return entries;
 }
 
 static bool is_type(size_t i, const char *type)
@@ -217,67 +148,54 @@ static bool is_type(size_t i, const char *type)
 	       (fields[i].old_type && !strcmp(type, fields[i].old_type));
 }
 
-static void take_field(struct hotspot *vm, const struct library *library, const __u8 *entry,
-		       const char *type)
+static void take_field(struct hotspot *vm, const struct field_entry *entry, const char *type)
 {
-	const __u64 *at = library->at;
-	bool is_static = (__u32)value_at(entry, at[PART_IS_STATIC]);
-	char field[48] = "";
+	char name[48] = "";
 	size_t i;
 
 	for (i = 0; i < NR_FIELDS; i++) {
 		if (!is_type(i, type))
 			continue;
-		if (!*field)
-			memory_string(vm->pid, value_at(entry, at[PART_FIELD]), field,
-				      sizeof(field));
-		if (!strcmp(field, fields[i].field))
-			vm->fields[i] = value_at(entry, at[is_static ? PART_ADDRESS : PART_OFFSET]);
+		if (!*name)
+			memory_string(vm->pid, entry->name, name, sizeof(name));
+		if (!strcmp(name, fields[i].field))
+			vm->fields[i] = (__u32)entry->is_static ? entry->address : entry->offset;
 	}
 }
 
-static void take_size(struct hotspot *vm, const struct library *library, const __u8 *entry,
-		      const char *type)
+/* Entries of a type share its name. */
+static void read_fields(struct hotspot *vm, const struct library *library)
 {
-	__u32 size = value_at(entry, library->at[PART_SIZE]);
+	struct field_entry *entries;
+	char type[64] = "";
+	size_t i, nr;
 
-	if (!strcmp(type, "HeapBlock"))
-		vm->block_header = size;
-	else if (!strcmp(type, "InterpreterCodelet"))
-		vm->codelet_header = size;
-	else if (!strcmp(type, "ConstantPool"))
-		vm->constants_header = size;
-}
-
-static void take_constant(struct hotspot *vm, const struct library *library, const __u8 *entry,
-			  const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
-		if (kinds[i] && !strcmp(name, kinds[i]))
-			vm->kinds[i] = (__u32)value_at(entry, library->at[PART_VALUE]);
+	entries = read_table(library, 0, sizeof(*entries), &nr);
+	for (i = 0; i < nr && entries[i].type; i++) {
+		if (!i || entries[i].type != entries[i - 1].type)
+			memory_string(vm->pid, entries[i].type, type, sizeof(type));
+		take_field(vm, &entries[i], type);
 	}
+	free(entries);
 }
 
-static void read_description(struct hotspot *vm, struct library *library)
+static void read_sizes(struct hotspot *vm, const struct library *library)
 {
-	static const char *const names[NR_PARTS] = {
-		[PART_FIELD]		= "StructEntryFieldNameOffset",
-		[PART_IS_STATIC]	= "StructEntryIsStaticOffset",
-		[PART_ADDRESS]		= "StructEntryAddressOffset",
-		[PART_OFFSET]		= "StructEntryOffsetOffset",
-		[PART_SIZE]		= "TypeEntrySizeOffset",
-		[PART_VALUE]		= "IntConstantEntryValueOffset",
-	};
-	size_t i;
+	struct type_entry *entries;
+	char type[64];
+	size_t i, nr;
 
-	elf_each_dynamic(library->file->elf, MAX_SYMBOLS, add_variable, library);
-	for (i = 0; i < NR_PARTS; i++)
-		library->at[i] = variable(library, names[i]);
-	each_entry(vm, library, "Struct", "TypeName", take_field);
-	each_entry(vm, library, "Type", "TypeName", take_size);
-	each_entry(vm, library, "IntConstant", "Name", take_constant);
+	entries = read_table(library, 2, sizeof(*entries), &nr);
+	for (i = 0; i < nr && entries[i].name; i++) {
+		memory_string(vm->pid, entries[i].name, type, sizeof(type));
+		if (!strcmp(type, "HeapBlock"))
+			vm->block_header = entries[i].size;
+		else if (!strcmp(type, "InterpreterCodelet"))
+			vm->codelet_header = entries[i].size;
+		else if (!strcmp(type, "ConstantPool"))
+			vm->constants_header = entries[i].size;
+	}
+	free(entries);
 }
 
 /* All fields of a blob's header are read at once. */
@@ -342,33 +260,36 @@ const char *hotspot_read_heaps(struct hotspot *vm)
 	return i ? NULL : "code heaps";
 }
 
+/* NULL, or what is missing */
+static const char *read_description(struct hotspot *vm, struct library *library)
+{
+	GElf_Ehdr ehdr;
+
+	if (!gelf_getehdr(library->file->elf, &ehdr) || ehdr.e_machine != EM_X86_64)
+		return "code for x86-64";
+	if (!library->path)
+		return "libjvm.so's code";
+	elf_each_dynamic(library->file->elf, MAX_SYMBOLS, find_variable, library);
+	read_fields(vm, library);
+	read_sizes(vm, library);
+	return check_fields(vm);
+}
+
 struct hotspot *hotspot_open(__u32 pid, const char **why)
 {
 	struct hotspot *vm = xcalloc(1, sizeof(*vm));
 	struct library library = { .pid = pid };
-	GElf_Ehdr ehdr;
 
-	*why = NULL;
 	vm->pid = pid;
 	memset(vm->fields, 0xff, sizeof(vm->fields));
-	memset(vm->kinds, 0xff, sizeof(vm->kinds));
 	maps_each(pid, find_library, &library);
-	if (library.file && (!gelf_getehdr(library.file->elf, &ehdr) ||
-			     ehdr.e_machine != EM_X86_64)) {
-		*why = "code for x86-64";
-	} else if (library.file) {
-		read_description(vm, &library);
-		*why = check_fields(vm);
-	}
-	elf_file_close(library.file);
+	*why = library.file ? read_description(vm, &library) : NULL;
 	vm->path = library.path;
-	if (library.file && !vm->path)
-		*why = "libjvm.so's code";
-	if (!library.file || *why) {
-		hotspot_close(vm);
-		return NULL;
-	}
-	return vm;
+	elf_file_close(library.file);
+	if (library.file && !*why)
+		return vm;
+	hotspot_close(vm);
+	return NULL;
 }
 
 void hotspot_close(struct hotspot *vm)

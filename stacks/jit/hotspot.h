@@ -26,7 +26,7 @@ enum hotspot_field {
 	FIELD_HEAPS, FIELD_MEMORY, FIELD_SEGMAP, FIELD_LOG2_SEGMENT,
 	FIELD_LOW, FIELD_HIGH, FIELD_LOW_BOUNDARY, FIELD_HIGH_BOUNDARY,
 	FIELD_ARRAY_LENGTH, FIELD_ARRAY_DATA,
-	FIELD_NAME, FIELD_KIND, FIELD_FRAME_SIZE,
+	FIELD_NAME, FIELD_FRAME_SIZE,
 	FIELD_CODE_OFFSET, FIELD_DATA_OFFSET, FIELD_CODE_BEGIN, FIELD_CODE_END,
 	FIELD_ENTRY_OFFSET, FIELD_VERIFIED_OFFSET, FIELD_ENTRY, FIELD_VERIFIED,
 	FIELD_OSR_ENTRY, FIELD_STUBS, FIELD_COMPILE_ID, FIELD_METHOD, FIELD_UNPACK,
@@ -58,7 +58,6 @@ struct hotspot_codelet {
 struct hotspot {
 	__u32 pid;
 	__s64 fields[NR_FIELDS];
-	__s64 kinds[HOTSPOT_INTERPRETER];	/* values of FIELD_KIND; below 0: none */
 	__u32 block_header;
 	__u32 codelet_header;
 	__u32 constants_header;	/* 0: there are no names of methods */
@@ -96,8 +95,6 @@ struct hotspot_blob {
 };
 
 typedef void (*hotspot_blob_fn)(void *arg, const struct hotspot_blob *blob);
-
-bool hotspot_is_mapped(__u32 pid);
 
 /*
  * NULL: the process has no HotSpot, and @why is NULL; or @why names what its description lacks.

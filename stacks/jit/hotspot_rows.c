@@ -17,40 +17,36 @@ static const struct jit_state interpreted = {
 	.depth = 16, .sp_lost = 1, .fp_saved = 2, .fp_words = 2, .interpreted = 1,
 };
 
-struct entries {
-	struct jit_entry *entries;
-	size_t nr;
-};
-
-static void add_entry(struct entries *entries, __u64 at, struct jit_state state)
+static void add_entry(struct jit_text *text, __u64 at, struct jit_state state)
 {
-	if (entries->nr < MAX_ENTRIES && at == (__u32)at)
-		*xpush(entries->entries, entries->nr) = (struct jit_entry){ at, state };
+	if (text->nr_entries < MAX_ENTRIES && at == (__u32)at)
+		*xpush(text->entries, text->nr_entries) = (struct jit_entry){ at, state };
 }
 
 /*
  * A method that must not be entered any more has a jump over its first instruction, which had 7
  * bytes: a store far below SP, before FP is pushed, or the SUB that makes the frame.
  */
-static void add_overwritten_entry(struct entries *entries, const struct hotspot_blob *blob,
-				  const __u8 *code, __u32 size, struct jit_state body)
+static void add_overwritten_entry(struct jit_text *text, __u32 at)
 {
-	__u32 at = blob->verified_entry;
+	const __u8 *code = text->code + at;
 
-	if (at > size || size - at < 12 || code[at] != 0xe9)
+	if (at > text->size || text->size - at < 12 || code[0] != 0xe9)
 		return;
-	if (code[at + 7] == 0x55)
-		add_entry(entries, at + 7, called);
-	else if (code[at + 7] == 0x48 && code[at + 8] == 0x89 && (code[at + 9] & 0x3f) == 0x2c)
-		add_entry(entries, at + 7, (struct jit_state){ .depth = body.depth });
+	if (code[7] == 0x55)
+		add_entry(text, at + 7, called);
+	else if (code[7] == 0x48 && code[8] == 0x89 && (code[9] & 0x3f) == 0x2c)
+		add_entry(text, at + 7, (struct jit_state){ .depth = text->rest.depth });
 }
 
 /* mov rbx, method; jmp: where calls from here to the interpreter go, with the return address. */
-static void add_calls(struct entries *entries, const __u8 *code, __u32 at, __u32 size)
+static void add_calls(struct jit_text *text, __u32 at)
 {
-	while (at < size && size - at >= 15) {
+	const __u8 *code = text->code;
+
+	while (at < text->size && text->size - at >= 15) {
 		if (code[at] == 0x48 && code[at + 1] == 0xbb && code[at + 10] == 0xe9) {
-			add_entry(entries, at, called);
+			add_entry(text, at, called);
 			at += 14;
 		}
 		at++;
@@ -59,43 +55,36 @@ static void add_calls(struct entries *entries, const __u8 *code, __u32 at, __u32
 
 /* Continuations keep SP in the thread when they enter: mov [r15 + offset], rsp */
 static void note_continuation_entry(struct hotspot *vm, const struct hotspot_blob *blob,
-				    const __u8 *code, __u32 size)
+				    const struct jit_text *text)
 {
 	__u32 at;
 
-	for (at = 0; vm->entry_offset && at + 7 < size; at++) {
-		if (!memcmp(code + at, "\x49\x89\xa7", 3) &&
-		    !memcmp(code + at + 3, &vm->entry_offset, 4))
+	for (at = 0; vm->entry_offset && at + 7 < text->size; at++) {
+		if (!memcmp(text->code + at, "\x49\x89\xa7", 3) &&
+		    !memcmp(text->code + at + 3, &vm->entry_offset, 4))
 			vm->entry_frame = blob->frame_size;
 	}
 }
 
-static bool make_method(struct hotspot *vm, const struct hotspot_blob *blob, const __u8 *code,
-			__u32 size, struct jit_rows *rows)
+static void describe_method(struct hotspot *vm, const struct hotspot_blob *blob,
+			    struct jit_text *text)
 {
-	bool good, native = blob->kind == HOTSPOT_NATIVE;
-	struct entries entries = {};
-	struct jit_text text = {
-		.code = code, .size = size,
-		.rest = { .depth = blob->frame_size, .fp_saved = 2, .fp_words = native ? 2 : 0 },
-		.is_method = !native,
-		.aligns = true,
-	};
+	bool native = blob->kind == HOTSPOT_NATIVE;
 
-	add_entry(&entries, blob->verified_entry, called);
-	add_entry(&entries, blob->entry, called);
-	add_overwritten_entry(&entries, blob, code, size, text.rest);
+	text->rest = (struct jit_state){
+		.depth = blob->frame_size, .fp_saved = 2, .fp_words = native ? 2 : 0,
+	};
+	text->is_method = !native;
+	text->aligns = true;
+	add_entry(text, blob->verified_entry, called);
+	add_entry(text, blob->entry, called);
+	add_overwritten_entry(text, blob->verified_entry);
 	if (blob->osr_entry > blob->start)
-		add_entry(&entries, blob->osr_entry - blob->start, called);
-	add_entry(&entries, 0, called);
-	add_calls(&entries, code, blob->stubs, size);
-	text.entries = entries.entries;
-	text.nr_entries = entries.nr;
+		add_entry(text, blob->osr_entry - blob->start, called);
+	add_entry(text, 0, called);
+	add_calls(text, blob->stubs);
 	if (native)
-		note_continuation_entry(vm, blob, code, size);
-	good = jit_rows_make(&text, rows);
-	free(entries.entries);
-	return good;
+		note_continuation_entry(vm, blob, text);
 }
 
 /*
@@ -104,88 +93,75 @@ static bool make_method(struct hotspot *vm, const struct hotspot_blob *blob, con
  * Moved frames return to where SP is loaded from the thread: mov rsp, [r15 + offset]. It is that
  * of the same frame, before and after; FP may have changed.
  */
-static void add_continuation_entries(struct hotspot *vm, struct entries *entries, const __u8 *code,
-				     __u32 size)
+static void add_continuation_entries(struct hotspot *vm, struct jit_text *text)
 {
 	struct jit_state state = { .depth = vm->entry_frame, .fp_saved = 2, .fp_words = 2 };
+	const __u8 *code = text->code;
 	__u32 at;
 
 	if (code[0] == 0x59)
-		add_entry(entries, 1, state);
+		add_entry(text, 1, state);
 	state.fp_words = 0;
-	for (at = 1; at + 7 < size; at++) {
+	for (at = 1; at + 7 < text->size; at++) {
 		if (memcmp(code + at, "\x49\x8b\xa7", 3) ||
 		    !memchr("\xc3\x90\xf4", code[at - 1], 3))
 			continue;
 		memcpy(&vm->entry_offset, code + at + 3, 4);
-		add_entry(entries, at, state);
-		add_entry(entries, at + 7, state);
+		add_entry(text, at, state);
+		add_entry(text, at + 7, state);
 	}
 }
 
 /* No call is before a barrier, so the row of the byte before it counts. */
-static void extend_barriers(const struct hotspot *vm, const struct entries *entries,
+static void extend_barriers(const struct hotspot *vm, const struct jit_text *text,
 			    struct jit_rows *rows)
 {
 	size_t i, k;
 
 	for (i = 0; i < rows->nr && vm->entry_frame; i++) {
-		for (k = 0; k < entries->nr; k++) {
-			if (rows->rows[i].at > 1 && rows->rows[i].at == entries->entries[k].at &&
-			    entries->entries[k].state.fp_saved)
+		for (k = 0; k < text->nr_entries; k++) {
+			if (rows->rows[i].at > 1 && rows->rows[i].at == text->entries[k].at &&
+			    text->entries[k].state.fp_saved)
 				rows->rows[i].at--;
 		}
 	}
 }
 
 /* One is jumped to, and makes room for a return address: push 0; push rbp */
-static void add_deopt_entries(struct entries *entries, const struct hotspot_blob *blob,
-			      const __u8 *code, __u32 size)
+static void add_deopt_entries(struct jit_text *text, const struct hotspot_blob *blob)
 {
 	__u32 at;
 
-	add_entry(entries, blob->unpack, called);
-	for (at = 0; at + 6 <= size; at++) {
-		if (!memcmp(code + at, "\x68\x00\x00\x00\x00\x55", 6))
-			add_entry(entries, at, (struct jit_state){});
+	add_entry(text, blob->unpack, called);
+	for (at = 0; at + 6 <= text->size; at++) {
+		if (!memcmp(text->code + at, "\x68\x00\x00\x00\x00\x55", 6))
+			add_entry(text, at, (struct jit_state){});
 	}
 }
 
-static bool make_stubs(struct hotspot *vm, const struct hotspot_blob *blob, const __u8 *code,
-		       __u32 size, struct jit_rows *rows)
+static void describe_stubs(struct hotspot *vm, const struct hotspot_blob *blob,
+			   struct jit_text *text)
 {
-	struct entries entries = {};
-	struct jit_text text = {
-		.code = code, .size = size,
-		.is_stubs = true,
-		.is_adapter = blob->kind == HOTSPOT_ADAPTER,
-		.aligns = !strstr(blob->name, "StubRoutines"),
-	};
-	bool good;
-
+	text->is_stubs = true;
+	text->is_adapter = blob->kind == HOTSPOT_ADAPTER;
+	text->aligns = !strstr(blob->name, "StubRoutines");
 	if (blob->kind == HOTSPOT_EXCEPTION) {
 		/* It is jumped to, and pushes the return address. */
-		add_entry(&entries, 0, (struct jit_state){});
+		add_entry(text, 0, (struct jit_state){});
 	} else if (strstr(blob->name, "forward_exception_blob")) {
 		/* Other stubs of C1 jump there with their frame, which FP points at. */
-		text.rest = (struct jit_state){
+		text->rest = (struct jit_state){
 			.depth = blob->frame_size, .fp_saved = 2, .fp_words = 2,
 		};
-		text.is_stubs = false;
-		add_entry(&entries, 0, text.rest);
+		text->is_stubs = false;
+		add_entry(text, 0, text->rest);
 	} else {
-		add_entry(&entries, 0, called);
+		add_entry(text, 0, called);
 		if (!strcmp(blob->name, "DeoptimizationBlob"))
-			add_deopt_entries(&entries, blob, code, size);
-		if (strstr(blob->name, "StubRoutines") && strstr(blob->name, "ontinuation"))
-			add_continuation_entries(vm, &entries, code, size);
+			add_deopt_entries(text, blob);
+		if (!text->aligns && strstr(blob->name, "ontinuation"))
+			add_continuation_entries(vm, text);
 	}
-	text.entries = entries.entries;
-	text.nr_entries = entries.nr;
-	good = jit_rows_make(&text, rows);
-	extend_barriers(vm, &entries, rows);
-	free(entries.entries);
-	return good;
 }
 
 /* Calls of methods come with the caller's SP in R13. */
@@ -239,22 +215,26 @@ static bool make_interpreter(struct hotspot *vm, const struct hotspot_blob *blob
 bool hotspot_rows(struct hotspot *vm, const struct hotspot_blob *blob, const __u8 *code,
 		  struct jit_rows *rows)
 {
-	__u32 size = blob->end - blob->start;
+	struct jit_text text = { .code = code, .size = blob->end - blob->start };
+	bool good;
 
 	*rows = (struct jit_rows){};
-	switch (blob->kind) {
-	case HOTSPOT_METHOD:
-	case HOTSPOT_NATIVE:
-		return make_method(vm, blob, code, size, rows);
-	case HOTSPOT_VTABLE:
+	if (blob->kind == HOTSPOT_INTERPRETER)
+		return make_interpreter(vm, blob, code, rows);
+	if (blob->kind == HOTSPOT_VTABLE) {
 		/* Small jumps, which are made while the program runs */
 		*xpush(rows->rows, rows->nr) = (struct jit_row){
 			0, { .cfa = CFA_SP, .offset = 8 }
 		};
 		return true;
-	case HOTSPOT_INTERPRETER:
-		return make_interpreter(vm, blob, code, rows);
-	default:
-		return make_stubs(vm, blob, code, size, rows);
 	}
+	if (blob->kind == HOTSPOT_METHOD || blob->kind == HOTSPOT_NATIVE)
+		describe_method(vm, blob, &text);
+	else
+		describe_stubs(vm, blob, &text);
+	good = jit_rows_make(&text, rows);
+	if (text.is_stubs)
+		extend_barriers(vm, &text, rows);
+	free(text.entries);
+	return good;
 }

@@ -9,7 +9,12 @@
 #define JIT_MAX_RANGES		65536
 #define JIT_MAX_SECTIONS	65536
 /* Of a section */
-#define JIT_MAX_AREAS		64
+#define JIT_MAX_SPANS		64
+
+struct jit_span {
+	__u64 start;
+	__u64 end;
+};
 
 /* As the kernel has it */
 struct bpf_user_code_rows {
@@ -29,9 +34,7 @@ struct jit_range_key {
 /* Context of the programs that are run by bpf_prog_test_run_opts() */
 struct jit_request {
 	struct jit_range_key key;
-	__u64 start;		/* of the range */
-	__u64 size;
-	struct bpf_user_code_rows rows;
+	struct bpf_user_code_rows rows;	/* of a range that is added: ->start and ->size */
 	__s32 error;		/* the result */
 	__u32 reserved;
 };
@@ -50,16 +53,11 @@ struct jit_event {
 	__u64 time;		/* CLOCK_MONOTONIC */
 };
 
-/* An area that goes with a section */
+/* A span of code that goes with a section */
 struct jit_section_key {
 	__u32 tgid;
 	__u32 nr;
 	__u64 address;
-};
-
-struct jit_section_area {
-	__u64 start;
-	__u64 size;
 };
 
 /* Cookie of the probe where methods go: where fields of the object are, and what they have */

@@ -72,7 +72,7 @@ struct {
 	__uint(max_entries, JIT_MAX_SECTIONS);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct jit_section_key);
-	__type(value, struct jit_section_area);
+	__type(value, struct jit_span);
 } sections SEC(".maps");
 
 struct {
@@ -97,7 +97,7 @@ int add_range(struct jit_request *request)
 		request->error = range ? -ESRCH : -ENOENT;
 		return 0;
 	}
-	code = bpf_user_code_create(task, request->start, request->size, &error);
+	code = bpf_user_code_create(task, request->rows.start, request->rows.size, &error);
 	bpf_task_release(task);
 	request->error = code ? 0 : error ?: -ENOMEM;
 	if (code)
@@ -107,23 +107,10 @@ int add_range(struct jit_request *request)
 	return 0;
 }
 
-/* At once: what is deleted from the map is released later. */
-SEC("syscall")
-int remove_range(struct jit_request *request)
-{
-	struct jit_range_key key = request->key;
-	struct unwind_user_code *code = NULL;
-	struct range *range;
-
-	range = bpf_map_lookup_elem(&ranges, &key);
-	if (range)
-		code = bpf_kptr_xchg(&range->code, NULL);
-	if (code)
-		bpf_user_code_release(code);
-	return 0;
-}
-
-/* Only one program runs at a time, so nobody misses the range while it is not in the map. */
+/*
+ * Only one program runs at a time, so nobody misses the range while it is not in the map. No
+ * bytes: the range goes, at once; what is deleted from the map is released later.
+ */
 SEC("syscall")
 int set_rows(struct jit_request *request)
 {
@@ -138,9 +125,11 @@ int set_rows(struct jit_request *request)
 		request->error = -ENOENT;
 		return 0;
 	}
-	request->error = bpf_user_code_set(code, &rows, sizeof(rows));
-	request->rows.generation = rows.generation;
-	code = bpf_kptr_xchg(&range->code, code);
+	if (rows.size) {
+		request->error = bpf_user_code_set(code, &rows, sizeof(rows));
+		request->rows.generation = rows.generation;
+		code = bpf_kptr_xchg(&range->code, code);
+	}
 	if (code)
 		bpf_user_code_release(code);
 	return 0;
@@ -199,18 +188,18 @@ int on_deregister(struct pt_regs *ctx)
 	struct jit_section_key key = {
 		.tgid = bpf_get_current_pid_tgid() >> 32, .address = PT_REGS_PARM1(ctx),
 	};
-	struct jit_section_area *area;
+	struct jit_span *span;
 	int i;
 
 	/* First, see registered_prepare() */
 	tell(EVENT_DEREGISTERED, key.address);
-	bpf_for(i, 0, JIT_MAX_AREAS) {
+	bpf_for(i, 0, JIT_MAX_SPANS) {
 		key.nr = i;
-		area = bpf_map_lookup_elem(&sections, &key);
-		if (!area)
+		span = bpf_map_lookup_elem(&sections, &key);
+		if (!span)
 			break;
 		if (bpf_ksym_exists(bpf_user_code_forget))
-			bpf_user_code_forget(area->start, area->size);
+			bpf_user_code_forget(span->start, span->end - span->start);
 	}
 	return 0;
 }

@@ -8,7 +8,7 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
-#include "jit/kernel.h"
+#include "jit/process.h"
 #include "jit.skel.h"
 #include "sym/elf_file.h"
 #include "util/util.h"
@@ -36,18 +36,15 @@ static int on_record(void *arg, void *data, size_t size)
 static struct jit_bpf *load(bool tables, bool starts)
 {
 	struct jit_bpf *skel = jit_bpf__open();
+	struct bpf_program *program;
 
 	if (!skel)
 		return NULL;
-	bpf_program__set_autoload(skel->progs.add_range, tables);
-	bpf_program__set_autoload(skel->progs.remove_range, tables);
-	bpf_program__set_autoload(skel->progs.set_rows, tables);
+	bpf_object__for_each_program(program, skel->obj)
+		bpf_program__set_autoload(program, tables || program == skel->progs.on_load);
+	bpf_program__set_autoload(skel->progs.on_map, starts);
 	bpf_map__set_autocreate(skel->maps.ranges, tables);
 	bpf_map__set_autocreate(skel->maps.sections, tables);
-	bpf_program__set_autoload(skel->progs.on_unload, tables);
-	bpf_program__set_autoload(skel->progs.on_register, tables);
-	bpf_program__set_autoload(skel->progs.on_deregister, tables);
-	bpf_program__set_autoload(skel->progs.on_map, starts);
 	if (!jit_bpf__load(skel) && !jit_bpf__attach(skel))
 		return skel;
 	jit_bpf__destroy(skel);
@@ -61,11 +58,11 @@ int jit_kernel_open(struct jit_kernel *kernel, bool tables)
 	int error = 0;
 
 	kernel->has_tables = tables;
-	kernel->skel = kernel->on_event ? load(tables, true) : NULL;
+	kernel->skel = load(tables, true);
 	libbpf_set_print(print);
 	if (!kernel->skel) {
 		kernel->skel = load(tables, false);
-		if (kernel->skel && kernel->on_event)
+		if (kernel->skel)
 			p_err("cannot see who maps libraries: only processes that run already have tables");
 	}
 	if (kernel->skel)
@@ -96,6 +93,17 @@ void jit_kernel_close(struct jit_kernel *kernel)
 	kernel->skel = NULL;
 }
 
+static struct jit_request request_of(const struct jit_area *area)
+{
+	return (struct jit_request){
+		.key = area->key,
+		.rows = {
+			.start = area->span.start, .size = area->span.end - area->span.start,
+			.generation = area->generation,
+		},
+	};
+}
+
 static int run(const struct bpf_program *program, struct jit_request *request)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = request, .ctx_size_in = sizeof(*request));
@@ -105,9 +113,7 @@ static int run(const struct bpf_program *program, struct jit_request *request)
 
 int jit_kernel_add(struct jit_kernel *kernel, const struct jit_area *range)
 {
-	struct jit_request request = {
-		.key = range->key, .start = range->start, .size = range->size,
-	};
+	struct jit_request request = request_of(range);
 	__u64 nothing = 0;
 
 	if (!kernel->has_tables)
@@ -117,19 +123,14 @@ int jit_kernel_add(struct jit_kernel *kernel, const struct jit_area *range)
 	       run(kernel->skel->progs.add_range, &request);
 }
 
-int jit_kernel_set(struct jit_kernel *kernel, const struct jit_area *pieces,
-		   const struct eh_frame *table, __u64 *generation)
+int jit_kernel_set(struct jit_kernel *kernel, struct jit_area *pieces,
+		   const struct eh_frame *table)
 {
-	struct jit_request request = {
-		.key = pieces->key,
-		.rows = {
-			.start = pieces->start, .size = pieces->size, .generation = *generation,
-		},
-	};
+	struct jit_request request = request_of(pieces);
 	int error;
 
 	if (table && kernel->on_table)
-		kernel->on_table(kernel->arg, pieces->start, table);
+		kernel->on_table(kernel->arg, pieces->span.start, table);
 	if (!kernel->has_tables)
 		return 0;
 	if (table) {
@@ -139,33 +140,31 @@ int jit_kernel_set(struct jit_kernel *kernel, const struct jit_area *pieces,
 	}
 	error = run(kernel->skel->progs.set_rows, &request);
 	if (!error)
-		*generation = request.rows.generation;
+		pieces->generation = request.rows.generation;
 	return error;
 }
 
-void jit_kernel_remove(struct jit_kernel *kernel, const struct jit_range_key *range)
+void jit_kernel_remove(struct jit_kernel *kernel, struct jit_range_key range)
 {
-	struct jit_request request = { .key = *range };
+	struct jit_request request = { .key = range };
 
 	if (!kernel->has_tables)
 		return;
-	run(kernel->skel->progs.remove_range, &request);
-	bpf_map__delete_elem(kernel->skel->maps.ranges, range, sizeof(*range), 0);
+	run(kernel->skel->progs.set_rows, &request);
+	bpf_map__delete_elem(kernel->skel->maps.ranges, &range, sizeof(range), 0);
 }
 
 int jit_kernel_note(struct jit_kernel *kernel, __u32 pid, __u64 address, __u32 nr,
-		    const struct jit_area *area)
+		    const struct jit_span *span)
 {
 	struct jit_section_key key = { pid, nr, address };
-	struct jit_section_area value;
 
 	if (!kernel->has_tables)
 		return 0;
-	if (!area)
+	if (!span)
 		return bpf_map__delete_elem(kernel->skel->maps.sections, &key, sizeof(key), 0);
-	value = (struct jit_section_area){ area->start, area->size };
-	return bpf_map__update_elem(kernel->skel->maps.sections, &key, sizeof(key), &value,
-				    sizeof(value), BPF_ANY);
+	return bpf_map__update_elem(kernel->skel->maps.sections, &key, sizeof(key), span,
+				    sizeof(*span), BPF_ANY);
 }
 
 static __u64 unload_cookie(const struct hotspot *vm)
@@ -223,35 +222,17 @@ static struct bpf_link *attach_all(const struct bpf_program *program, const stru
 							    function.offset) : NULL;
 }
 
-static bool watch_file(struct jit_kernel *kernel, const struct stat *st, struct elf_file *file)
-{
-	struct jit_libgcc libgcc = {
-		.inode = st->st_ino, .device = st->st_dev,
-		.comes = attach_all(kernel->skel->progs.on_register, file, "__register_frame"),
-		.goes = attach_all(kernel->skel->progs.on_deregister, file, "__deregister_frame"),
-	};
-
-	if (libgcc.comes && libgcc.goes) {
-		*xpush(kernel->libgccs, kernel->nr_libgccs) = libgcc;
-		return true;
-	}
-	bpf_link__destroy(libgcc.comes);
-	bpf_link__destroy(libgcc.goes);
-	return false;
-}
-
 int jit_kernel_watch(struct jit_kernel *kernel, int fd)
 {
+	struct jit_libgcc libgcc, *known;
 	libbpf_print_fn_t print;
 	struct elf_file *file;
 	struct stat st;
-	bool good;
-	size_t i;
 
 	if (fd < 0 || fstat(fd, &st))
 		return -EBADF;
-	for (i = 0; i < kernel->nr_libgccs; i++) {
-		if (kernel->libgccs[i].inode == st.st_ino && kernel->libgccs[i].device == st.st_dev) {
+	for (known = kernel->libgccs; known < kernel->libgccs + kernel->nr_libgccs; known++) {
+		if (known->inode == st.st_ino && known->device == st.st_dev) {
 			close(fd);
 			return 0;
 		}
@@ -260,10 +241,20 @@ int jit_kernel_watch(struct jit_kernel *kernel, int fd)
 	if (!file)
 		return -EINVAL;
 	print = libbpf_set_print(NULL);
-	good = watch_file(kernel, &st, file);
+	libgcc = (struct jit_libgcc){
+		.inode = st.st_ino, .device = st.st_dev,
+		.comes = attach_all(kernel->skel->progs.on_register, file, "__register_frame"),
+		.goes = attach_all(kernel->skel->progs.on_deregister, file, "__deregister_frame"),
+	};
 	libbpf_set_print(print);
 	elf_file_close(file);
-	return good ? 0 : -EINVAL;
+	if (libgcc.comes && libgcc.goes) {
+		*xpush(kernel->libgccs, kernel->nr_libgccs) = libgcc;
+		return 0;
+	}
+	bpf_link__destroy(libgcc.comes);
+	bpf_link__destroy(libgcc.goes);
+	return -EINVAL;
 }
 
 __u64 jit_kernel_lost(const struct jit_kernel *kernel)

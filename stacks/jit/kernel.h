@@ -3,11 +3,19 @@
 #ifndef __STACKS_JIT_KERNEL_H
 #define __STACKS_JIT_KERNEL_H
 
+#include "jit/hotspot.h"
 #include "jit/interface.h"
-#include "jit/process.h"
 
 struct jit_bpf;
+struct jit_process;
 struct ring_buffer;
+
+/* What happened */
+enum jit_count {
+	COUNT_LOADS, COUNT_MISSED, COUNT_LOST, COUNT_UNKNOWN, COUNT_AGAIN, COUNT_REFUSED,
+	COUNT_NAMELESS, COUNT_SECTIONS, COUNT_UNREAD, COUNT_GIVEN_UP,
+	NR_COUNTS
+};
 
 struct jit_kernel {
 	struct jit_bpf *skel;
@@ -19,6 +27,7 @@ struct jit_kernel {
 	/* NULL, or gets the tables of pieces instead of the kernel */
 	void (*on_table)(void *arg, __u64 piece, const struct eh_frame *table);
 	void *arg;
+	__u64 counts[NR_COUNTS];	/* of processes that are gone, too */
 };
 
 /* Loads the BPF programs. Return: 0 or a negative errno; the error was printed */
@@ -27,9 +36,10 @@ void jit_kernel_close(struct jit_kernel *kernel);
 
 /* Addresses of a process: a whole range, whose number the caller chooses, or pieces of it */
 struct jit_area {
+	struct jit_span span;
 	struct jit_range_key key;
-	__u64 start;
-	__u64 size;
+	__u64 generation;	/* before its code was read, see bpf_user_code_set() */
+	bool dirty;		/* it needs another table */
 };
 
 /*
@@ -38,19 +48,19 @@ struct jit_area {
  */
 int jit_kernel_add(struct jit_kernel *kernel, const struct jit_area *range);
 /*
- * Sets the table of pieces, or only @generation if @table is NULL. Return: 0, -EAGAIN if
+ * Sets the table of pieces, or only their generation if @table is NULL. Return: 0, -EAGAIN if
  * the code must be read again, or another negative errno
  */
-int jit_kernel_set(struct jit_kernel *kernel, const struct jit_area *pieces,
-		   const struct eh_frame *table, __u64 *generation);
-void jit_kernel_remove(struct jit_kernel *kernel, const struct jit_range_key *range);
+int jit_kernel_set(struct jit_kernel *kernel, struct jit_area *pieces,
+		   const struct eh_frame *table);
+void jit_kernel_remove(struct jit_kernel *kernel, struct jit_range_key range);
 
 /*
- * When the section at @address goes, rows of this area go first. @nr: areas of a section are numbered
- * from 0 on. @area NULL: there is none any more. Return: 0 or a negative errno
+ * When the section at @address goes, rows of this span go first. @nr: spans of a section are numbered
+ * from 0 on. @span NULL: there is none any more. Return: 0 or a negative errno
  */
 int jit_kernel_note(struct jit_kernel *kernel, __u32 pid, __u64 address, __u32 nr,
-		    const struct jit_area *area);
+		    const struct jit_span *span);
 
 /* Probes where methods come and go. Without them, scans find out later. */
 void jit_kernel_attach(struct jit_process *process);

@@ -9,8 +9,10 @@
 #include <bpf/libbpf.h>
 #include "jit/machines.h"
 #include "jit/registered.h"
+#include "util/maps.h"
 #include "util/util.h"
 
+#define LLVM		"libllvm"
 #define NS_PER_MS	1000000ULL
 /*
  * Methods that come within this time are supplied together, but the first one at once. It is so
@@ -27,8 +29,6 @@
 #define YOUNG_MS	10000
 #define YOUNG_SCAN_MS	50
 #define SCAN_SHARE	10
-/* Files for names of processes that are gone; then the oldest one goes. */
-#define MAX_KEPT	256
 #define MAX_DELAYS	65536
 /* At once: as many as the ring has room for, so that all are taken in that were there */
 #define MAX_EVENTS	65536
@@ -66,25 +66,20 @@ struct jit_process *machines_process(const struct machines *all, __u32 pid)
 /* Reports of the program are written when it has ended. */
 static void keep_names(struct machines *all, struct jit_process *process)
 {
+	struct map_file **kept = &all->kept[all->nr_kept % MACHINES_MAX_KEPT];
+
 	jit_process_write_names(process);
-	if (!process->names)
+	if (!process->names || !map_file_keep(process->names))
 		return;
-	if (!map_file_keep(process->names)) {
-		map_file_close(process->names);
-	} else {
-		if (all->nr_kept == MAX_KEPT) {
-			map_file_close(all->kept[0]);
-			memmove(all->kept, all->kept + 1, --all->nr_kept * sizeof(*all->kept));
-		}
-		*xpush(all->kept, all->nr_kept) = process->names;
-	}
+	map_file_close(*kept);
+	*kept = process->names;
+	all->nr_kept++;
 	process->names = NULL;
 }
 
 static void end(struct machines *all, struct machine *machine)
 {
 	struct jit_process *process = machine->process;
-	size_t i;
 
 	machine->is_over = true;
 	if (machine->vm)
@@ -95,8 +90,6 @@ static void end(struct machines *all, struct machine *machine)
 	machine->sections = NULL;
 	if (!process)
 		return;
-	for (i = 0; i < NR_COUNTS; i++)
-		all->counts[i] += process->counts[i];
 	if (process->refused)
 		p_err("%s (%u): the kernel refused tables: %s", process->comm, process->pid,
 		      strerror(process->refused));
@@ -110,7 +103,7 @@ static void give_up(struct machines *all, struct machine *machine)
 {
 	if (!kill(machine->pid, 0) || errno == EPERM) {
 		p_err("%s (%u): %s", machine->process->comm, machine->pid, machine->process->why);
-		all->counts[COUNT_GIVEN_UP]++;
+		all->kernel.counts[COUNT_GIVEN_UP]++;
 	}
 	end(all, machine);
 }
@@ -171,9 +164,8 @@ static void flush(struct machines *all)
 	ring_buffer__consume_n(all->kernel.ring, MAX_EVENTS);
 	all->has_loads = flush_all(all);
 	end = now_ns();
-	for (i = 0; i < all->nr_loads && all->nr_delays < MAX_DELAYS; i++)
-		*xpush(all->delays, all->nr_delays) = end - all->loads[i];
-	all->nr_loads = 0;
+	for (; all->nr_flushed < all->nr_delays; all->nr_flushed++)
+		all->delays[all->nr_flushed] = end - all->delays[all->nr_flushed];
 	all->next_flush = end + min(BATCH_SHARE * (end - begin), MAX_BATCH_MS * NS_PER_MS);
 }
 
@@ -225,7 +217,7 @@ static const char *open_vm(struct machines *all, struct machine *machine)
 /* Who has LLVM may register sections, or never: a compiler of files does not. */
 static void open_sections(struct machines *all, struct machine *machine)
 {
-	machine->sections = registered_open(machine->pid, &all->kernel, all->counts);
+	machine->sections = registered_open(machine->pid, &all->kernel);
 	machine->is_announced = true;
 	if (registered_nr(machine->sections))
 		announce_sections(machine);
@@ -234,7 +226,7 @@ static void open_sections(struct machines *all, struct machine *machine)
 static void try_to_open(struct machines *all, struct machine *machine)
 {
 	bool may_register = all->kernel.has_tables &&
-			    (all->nr_pids || registered_is_mapped(machine->pid));
+			    (all->nr_pids || maps_has(machine->pid, LLVM));
 	const char *why;
 
 	machine->exe = process_exe(machine->pid);
@@ -253,7 +245,7 @@ static void try_to_open(struct machines *all, struct machine *machine)
 		return;
 	p_err("process %u: %s%s", machine->pid, why ? "its virtual machine lacks " :
 	      "it has no virtual machine that is known", why ?: "");
-	all->counts[COUNT_GIVEN_UP]++;
+	all->kernel.counts[COUNT_GIVEN_UP]++;
 }
 
 static void forget_ended(struct machines *all)
@@ -272,71 +264,6 @@ static void forget_ended(struct machines *all)
 		all->machines[nr++] = machine;
 	}
 	all->nr = nr;
-}
-
-/* Of those that start, to open and announce them */
-static void try_all(struct machines *all)
-{
-	__u64 begin = now_ns(), end;
-	bool is_starting = false;
-	size_t i;
-
-	for (i = 0; i < all->nr; i++) {
-		struct machine *machine = all->machines[i];
-
-		if (!machine->process && !machine->sections && !machine->is_over)
-			try_to_open(all, machine);
-		else if (machine->process && !machine->is_announced)
-			scan(all, machine);
-	}
-	flush(all);
-	forget_ended(all);
-	end = now_ns();
-	for (i = 0; i < all->nr; i++)
-		is_starting |= !all->machines[i]->is_announced && is_young(all->machines[i], end);
-	all->next_try = is_starting ? end + max(TRY_SHARE * (end - begin), TRY_MS * NS_PER_MS) : 0;
-}
-
-static void add_all(struct machines *all);
-
-/* Some may have been of sections, or of libraries. */
-static void repair(struct machines *all)
-{
-	struct machine *machine;
-	size_t i;
-
-	all->nr_lost = jit_kernel_lost(&all->kernel);
-	for (i = 0; i < all->nr; i++) {
-		machine = all->machines[i];
-		if (!machine->sections)
-			continue;
-		registered_close(machine->sections);
-		machine->sections = registered_open(machine->pid, &all->kernel, all->counts);
-	}
-	add_all(all);
-}
-
-/* Stubs and adapters come with the first classes. */
-static void scan_all(struct machines *all)
-{
-	__u64 begin = now_ns(), end, pause = SCAN_MS * NS_PER_MS;
-	size_t i;
-
-	if (jit_kernel_lost(&all->kernel) != all->nr_lost)
-		repair(all);
-	for (i = 0; i < all->nr; i++) {
-		if (all->machines[i]->process || all->machines[i]->sections)
-			scan(all, all->machines[i]);
-	}
-	flush(all);
-	forget_ended(all);
-	end = now_ns();
-	for (i = 0; i < all->nr; i++) {
-		if (is_young(all->machines[i], begin))
-			pause = min(pause, max(SCAN_SHARE * (end - begin),
-					       YOUNG_SCAN_MS * NS_PER_MS));
-	}
-	all->next_scan = end + pause;
 }
 
 static struct machine *add(struct machines *all, __u32 pid)
@@ -362,15 +289,87 @@ static bool is_wanted(const struct machines *all, __u32 pid)
 	return pid != (__u32)getpid() && (i < all->nr_pids || !all->nr_pids);
 }
 
+/* Those that run already */
+static void add_all(struct machines *all)
+{
+	DIR *dir = all->nr_pids ? NULL : opendir("/proc");
+	struct dirent *entry;
+	size_t i;
+
+	for (i = 0; i < all->nr_pids; i++)
+		add(all, all->pids[i]);
+	while (dir && (entry = readdir(dir))) {
+		__u32 pid = atoi(entry->d_name);
+
+		if (pid && is_wanted(all, pid) && (maps_has(pid, "libjvm.so") || maps_has(pid, LLVM)))
+			add(all, pid);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* Some may have been of sections, or of libraries. */
+static void repair(struct machines *all)
+{
+	struct machine *machine;
+	size_t i;
+
+	all->nr_lost = jit_kernel_lost(&all->kernel);
+	for (i = 0; i < all->nr; i++) {
+		machine = all->machines[i];
+		if (!machine->sections)
+			continue;
+		registered_close(machine->sections);
+		machine->sections = registered_open(machine->pid, &all->kernel);
+	}
+	add_all(all);
+}
+
+static void visit(struct machines *all, struct machine *machine, bool scans)
+{
+	if (machine->is_over)
+		return;
+	if (!machine->process && !machine->sections)
+		try_to_open(all, machine);
+	else if (scans || !machine->is_announced)
+		scan(all, machine);
+}
+
+/* @scans: not only those that start; stubs and adapters come with the first classes. */
+static void visit_all(struct machines *all, bool scans)
+{
+	__u64 begin = now_ns(), end, pause = SCAN_MS * NS_PER_MS;
+	bool is_starting = false;
+	size_t i;
+
+	if (scans && jit_kernel_lost(&all->kernel) != all->nr_lost)
+		repair(all);
+	for (i = 0; i < all->nr; i++)
+		visit(all, all->machines[i], scans);
+	flush(all);
+	forget_ended(all);
+	end = now_ns();
+	for (i = 0; i < all->nr; i++) {
+		if (!is_young(all->machines[i], end))
+			continue;
+		is_starting |= !all->machines[i]->is_announced;
+		pause = min(pause, max(SCAN_SHARE * (end - begin), YOUNG_SCAN_MS * NS_PER_MS));
+	}
+	all->next_try = is_starting ? end + max(TRY_SHARE * (end - begin), TRY_MS * NS_PER_MS) : 0;
+	if (scans)
+		all->next_scan = end + pause;
+}
+
 static void on_method(struct machines *all, const struct jit_event *event)
 {
 	struct machine *machine = find(all, event->tgid);
 
 	if (!machine || !machine->process)
 		return;
-	all->counts[COUNT_LOADS]++;
+	all->kernel.counts[COUNT_LOADS]++;
 	all->has_loads = true;
-	*xpush(all->loads, all->nr_loads) = event->time;
+	if (all->nr_delays < MAX_DELAYS)
+		*xpush(all->delays, all->nr_delays) = event->time;
 	jit_process_load(machine->process, event->address);
 }
 
@@ -416,25 +415,6 @@ static void on_event(void *arg, const struct jit_event *event)
 		on_section(all, event);
 }
 
-/* Those that run already */
-static void add_all(struct machines *all)
-{
-	DIR *dir = all->nr_pids ? NULL : opendir("/proc");
-	struct dirent *entry;
-	size_t i;
-
-	for (i = 0; i < all->nr_pids; i++)
-		add(all, all->pids[i]);
-	while (dir && (entry = readdir(dir))) {
-		__u32 pid = atoi(entry->d_name);
-
-		if (is_wanted(all, pid) && (hotspot_is_mapped(pid) || registered_is_mapped(pid)))
-			add(all, pid);
-	}
-	if (dir)
-		closedir(dir);
-}
-
 int machines_open(struct machines *all, bool tables)
 {
 	int error;
@@ -462,6 +442,7 @@ bool machines_wait(struct machines *all, unsigned int ms)
 {
 	__u64 now = now_ns(), due = min(now + ms * NS_PER_MS, all->next_scan);
 	struct epoll_event ready;
+	bool scans;
 
 	if (all->has_loads)
 		due = min(due, all->next_flush);
@@ -472,14 +453,12 @@ bool machines_wait(struct machines *all, unsigned int ms)
 	/* Who makes events faster than they are taken in keeps nothing else from being done. */
 	ring_buffer__consume_n(all->kernel.ring, MAX_EVENTS);
 	now = now_ns();
-	if (all->next_try && now >= all->next_try)
-		try_all(all);
-	if (all->has_loads && now >= all->next_flush)
+	scans = now >= all->next_scan;
+	if (scans || (all->next_try && now >= all->next_try))
+		visit_all(all, scans);
+	else if (all->has_loads && now >= all->next_flush)
 		flush(all);
-	if (now < all->next_scan)
-		return true;
-	scan_all(all);
-	return !is_over(all);
+	return !scans || !is_over(all);
 }
 
 void machines_close(struct machines *all)
@@ -489,12 +468,11 @@ void machines_close(struct machines *all)
 	for (i = 0; i < all->nr; i++)
 		end(all, all->machines[i]);
 	forget_ended(all);
-	for (i = 0; i < all->nr_kept; i++)
+	for (i = 0; i < MACHINES_MAX_KEPT; i++)
 		map_file_close(all->kept[i]);
-	all->counts[COUNT_LOST] = jit_kernel_lost(&all->kernel);
+	all->nr_delays = all->nr_flushed;
+	all->kernel.counts[COUNT_LOST] = jit_kernel_lost(&all->kernel);
 	jit_kernel_close(&all->kernel);
 	idmap_free(&all->index);
 	free(all->machines);
-	free(all->kept);
-	free(all->loads);
 }

@@ -3,8 +3,11 @@
 #ifndef __STACKS_MACHINES_H
 #define __STACKS_MACHINES_H
 
-#include "jit/kernel.h"
+#include "jit/process.h"
 #include "util/util.h"
+
+/* Files for names of processes that are gone; then the oldest one goes. */
+#define MACHINES_MAX_KEPT	256
 
 struct machine;
 
@@ -16,18 +19,16 @@ struct machines {
 	struct machine **machines;
 	size_t nr;
 	struct idmap index;	/* of @machines, by pid */
-	struct map_file **kept;	/* names of processes that are gone */
-	size_t nr_kept;
+	struct map_file *kept[MACHINES_MAX_KEPT];	/* names of processes that are gone */
+	size_t nr_kept;		/* until now */
 	bool has_loads;		/* there were events since the last flush */
-	__u64 *loads;		/* when they were */
-	size_t nr_loads;
 	__u64 nr_lost;		/* events, when all was put right */
 	__u64 *delays;		/* ns from a method to its rows, of the first ones */
 	size_t nr_delays;
+	size_t nr_flushed;	/* the others are when the method came */
 	__u64 next_flush;
 	__u64 next_try;		/* 0: nobody is starting */
 	__u64 next_scan;
-	__u64 counts[NR_COUNTS];	/* of processes that are gone, too */
 };
 
 /* Return: 0 or a negative errno; the error was printed. @tables: else, only events */

@@ -250,6 +250,8 @@ bool map_file_keep(struct map_file *map)
 
 void map_file_close(struct map_file *map)
 {
+	if (!map)
+		return;
 	if (is_same(map))
 		unlinkat(map->place.tmp, map->path, 0);
 	if (map->fd >= 0)

@@ -29,7 +29,7 @@ int map_file_write(struct map_file *map);
  */
 bool map_file_keep(struct map_file *map);
 
-/* Removes the file, too, if it is still the one that was written. */
+/* NULL: nothing. Removes the file, too, if it is still the one that was written. */
 void map_file_close(struct map_file *map);
 
 #endif /* __STACKS_MAP_FILE_H */

@@ -4,7 +4,6 @@
 #include "jit/memory.h"
 #include "util/util.h"
 
-#define MANY	256
 #define PAGE	4096ULL
 
 size_t memory_read_some(__u32 pid, __u64 address, void *to, size_t size)
@@ -18,22 +17,6 @@ size_t memory_read_some(__u32 pid, __u64 address, void *to, size_t size)
 bool memory_read(__u32 pid, __u64 address, void *to, size_t size)
 {
 	return memory_read_some(pid, address, to, size) == size;
-}
-
-bool memory_read_many(__u32 pid, const __u64 *addresses, size_t nr, size_t size, void *to)
-{
-	struct iovec remote[MANY], local = { .iov_base = to };
-	size_t i, now;
-
-	for (; nr; nr -= now, addresses += now, local.iov_base += now * size) {
-		now = min(nr, (size_t)MANY);
-		for (i = 0; i < now; i++)
-			remote[i] = (struct iovec){ (void *)addresses[i], size };
-		local.iov_len = now * size;
-		if (process_vm_readv(pid, &local, 1, remote, now, 0) != (ssize_t)local.iov_len)
-			return false;
-	}
-	return true;
 }
 
 __u64 memory_u64(__u32 pid, __u64 address)

@@ -11,9 +11,6 @@
 size_t memory_read_some(__u32 pid, __u64 address, void *to, size_t size);
 bool memory_read(__u32 pid, __u64 address, void *to, size_t size);
 
-/* Reads @size bytes at each address, one after the other to @to. false: some cannot be read */
-bool memory_read_many(__u32 pid, const __u64 *addresses, size_t nr, size_t size, void *to);
-
 /* 0 if it cannot be read */
 __u64 memory_u64(__u32 pid, __u64 address);
 __u32 memory_u32(__u32 pid, __u64 address);

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <bpf/libbpf.h>
-#include "jit/kernel.h"
 #include "jit/memory.h"
+#include "jit/process.h"
 #include "util/strings.h"
 #include "util/util.h"
 
@@ -55,39 +55,17 @@ __u64 process_exe(__u32 pid)
 	return hash_bytes((__u64[]){ st.st_ino, st.st_dev, start, stack }, 4 * sizeof(__u64)) | 1;
 }
 
-static struct jit_range_key key_of(const struct jit_process *process, unsigned int i)
+static int open_heap(struct jit_process *process, __u32 nr)
 {
-	return (struct jit_range_key){ process->pid, i };
-}
+	const struct hotspot_heap *heap = &process->vm->heaps[nr];
+	struct jit_area area = { { heap->start, heap->end }, { process->pid, nr } };
+	int error = jit_kernel_add(process->kernel, &area);
 
-/* The piece that begins at @start */
-static int set_piece(struct jit_process *process, unsigned int i, __u64 start,
-		     const struct eh_frame *table, __u64 *generation)
-{
-	const struct jit_range *range = &process->ranges[i];
-	const struct jit_area area = {
-		key_of(process, i), start, min(JIT_PIECE, range->start + range->size - start),
-	};
-
-	return jit_kernel_set(process->kernel, &area, table, generation);
-}
-
-static int open_range(struct jit_process *process, unsigned int i)
-{
-	const struct hotspot_heap *heap = &process->vm->heaps[i];
-	struct jit_range *range = &process->ranges[i];
-	int error;
-	size_t k;
-
-	range->start = heap->start;
-	range->size = heap->end - heap->start;
-	range->nr_pieces = (range->size + JIT_PIECE - 1) / JIT_PIECE;
-	range->pieces = xcalloc(range->nr_pieces, sizeof(*range->pieces));
-	error = jit_kernel_add(process->kernel,
-			       &(struct jit_area){ key_of(process, i), range->start, range->size });
-	for (k = 0; k < range->nr_pieces && !error; k++)
-		error = set_piece(process, i, range->start + k * JIT_PIECE, NULL,
-				  &range->pieces[k].generation);
+	for (; area.span.start < heap->end && !error; area.span.start = area.span.end) {
+		area.span.end = area.span.start + min(JIT_PIECE, heap->end - area.span.start);
+		error = jit_kernel_set(process->kernel, &area, NULL);
+		xpush(process->pieces, process->nr_pieces)->area = area;
+	}
 	return error;
 }
 
@@ -102,7 +80,13 @@ struct jit_process *jit_process_open(struct hotspot *vm, struct jit_kernel *kern
 	process->kernel = kernel;
 	read_comm(process->pid, process->comm);
 	for (i = 0; i < vm->nr_heaps && !error; i++)
-		error = open_range(process, i);
+		error = open_heap(process, i);
+	sort(process->pieces, process->nr_pieces, compare_keys);
+	/* The kernel refuses that, too; a blob must not be found twice. */
+	for (i = 1; i < process->nr_pieces && !error; i++) {
+		if (process->pieces[i].area.span.start < process->pieces[i - 1].area.span.end)
+			error = -EEXIST;
+	}
 	if (!error)
 		return process;
 	*why = strerror(-error);
@@ -118,51 +102,51 @@ static void free_code(struct jit_code *code)
 
 void jit_process_close(struct jit_process *process)
 {
-	struct jit_range_key key;
 	size_t i;
 
 	bpf_link__destroy(process->load);
 	bpf_link__destroy(process->unload);
-	for (i = 0; i < process->vm->nr_heaps; i++) {
-		key = key_of(process, i);
-		jit_kernel_remove(process->kernel, &key);
-	}
+	for (i = 0; i < process->vm->nr_heaps; i++)
+		jit_kernel_remove(process->kernel, (struct jit_range_key){ process->pid, i });
 	for (i = 0; i < process->nr; i++)
 		free_code(process->slots[i].code);
-	for (i = 0; i < HOTSPOT_MAX_HEAPS; i++)
-		free(process->ranges[i].pieces);
+	map_file_close(process->names);
 	hotspot_close(process->vm);
 	free(process->table.section.data);
 	free(process->slots);
-	free(process->buffer);
+	free(process->pieces);
 	free(process);
+}
+
+struct jit_piece *jit_process_piece(const struct jit_process *process, __u64 address)
+{
+	size_t i = count_up_to(process->pieces, process->nr_pieces, sizeof(*process->pieces), address);
+
+	return i && address < process->pieces[i - 1].area.span.end ? &process->pieces[i - 1] : NULL;
 }
 
 static void touch(struct jit_process *process, const struct jit_code *code)
 {
-	__u64 start = code->blob.start, end = code->blob.end;
-	struct jit_range *range = process->ranges;
-	size_t i;
+	struct jit_piece *piece = jit_process_piece(process, code->blob.start);
 
-	while (range->nr_pieces && start - range->start >= range->size)
-		range++;
-	for (i = (start - range->start) / JIT_PIECE; i < range->nr_pieces &&
-	     range->start + i * JIT_PIECE < end; i++)
-		range->pieces[i].dirty = true;
+	for (; piece && piece < process->pieces + process->nr_pieces &&
+	     piece->area.span.start < code->blob.end; piece++)
+		piece->area.dirty = true;
 }
 
-/* The code's bytes; valid until the next call. NULL: they cannot be read, or are too many. */
-static const __u8 *read_code(struct jit_process *process, const struct hotspot_blob *blob)
+/* The code's bytes, to be freed. NULL: they cannot be read, or are too many. */
+static __u8 *read_code(const struct jit_process *process, const struct hotspot_blob *blob)
 {
 	size_t size = blob->end - blob->start;
+	__u8 *code;
 
 	if (size > MAX_CODE)
 		return NULL;
-	if (size > process->buffer_size)
-		process->buffer = check_memory(realloc(process->buffer, size));
-	process->buffer_size = max(size, process->buffer_size);
-	return memory_read(process->pid, blob->start, process->buffer, size) ? process->buffer :
-									       NULL;
+	code = check_memory(malloc(size));
+	if (memory_read(process->pid, blob->start, code, size))
+		return code;
+	free(code);
+	return NULL;
 }
 
 /* What the rows depend on besides the blob itself */
@@ -186,7 +170,7 @@ static void add_name(struct jit_process *process, const struct hotspot_blob *blo
 	if (!process->names)
 		return;
 	hotspot_name(process->vm, blob, name, sizeof(name));
-	process->counts[COUNT_NAMELESS] += !map_file_add(process->names, blob->start, blob->end, name);
+	process->kernel->counts[COUNT_NAMELESS] += !map_file_add(process->names, blob->start, blob->end, name);
 }
 
 static bool is_same(const struct hotspot_blob *a, const struct hotspot_blob *b)
@@ -200,7 +184,7 @@ static struct jit_code *make_code(struct jit_process *process, const struct hots
 {
 	bool same = old && is_same(&old->blob, blob);
 	struct jit_code *code;
-	const __u8 *bytes;
+	__u8 *bytes;
 	__u64 hash;
 
 	if (same && blob->kind == HOTSPOT_METHOD && old->scans > SETTLED)
@@ -210,6 +194,7 @@ static struct jit_code *make_code(struct jit_process *process, const struct hots
 		return NULL;
 	hash = hash_code(process->vm, blob, bytes);
 	if (same && old->hash == hash) {
+		free(bytes);
 		old->scans++;
 		return old;
 	}
@@ -217,7 +202,8 @@ static struct jit_code *make_code(struct jit_process *process, const struct hots
 	code->blob = *blob;
 	code->hash = hash;
 	code->unknown = !hotspot_rows(process->vm, blob, bytes, &code->rows);
-	process->counts[COUNT_UNKNOWN] += code->unknown;
+	free(bytes);
+	process->kernel->counts[COUNT_UNKNOWN] += code->unknown;
 	process->nr_rows += code->rows.nr;
 	touch(process, code);
 	add_name(process, blob);
@@ -227,7 +213,7 @@ static struct jit_code *make_code(struct jit_process *process, const struct hots
 static void drop_code(struct jit_process *process, struct jit_code *code)
 {
 	process->nr_rows -= code->rows.nr;
-	process->counts[COUNT_UNKNOWN] -= code->unknown;
+	process->kernel->counts[COUNT_UNKNOWN] -= code->unknown;
 	touch(process, code);
 	free_code(code);
 }
@@ -288,7 +274,7 @@ bool jit_process_scan(struct jit_process *process)
 	free(process->slots);
 	process->slots = scan.slots;
 	process->nr = scan.nr;
-	sort(scan.slots, scan.nr, compare_keys);
+	sort(process->slots, process->nr, compare_keys);
 	if (!good)
 		process->why = "its code heaps cannot be read";
 	else if (process->nr >= MAX_BLOBS || process->nr_rows > MAX_ROWS)
@@ -336,18 +322,18 @@ void jit_process_load(struct jit_process *process, __u64 address)
 	if (hotspot_find(process->vm, address, &blob))
 		reload(process, &blob);
 	else
-		process->counts[COUNT_MISSED]++;
+		process->kernel->counts[COUNT_MISSED]++;
 }
 
 /* Reads all blobs of a piece again, which adds to the pieces next to it, too. */
-static void read_piece(struct jit_process *process, __u64 start)
+static void read_piece(struct jit_process *process, const struct jit_span *span)
 {
 	struct hotspot_blob blob;
 	__u64 block;
 	size_t i;
 
-	for (i = find_slot(process, start); i < process->nr &&
-	     process->slots[i].block < start + JIT_PIECE; i++) {
+	for (i = find_slot(process, span->start); i < process->nr &&
+	     process->slots[i].block < span->end; i++) {
 		block = process->slots[i].block;
 		if (hotspot_find(process->vm, block, &blob) && blob.block == block)
 			reload(process, &blob);
@@ -356,18 +342,19 @@ static void read_piece(struct jit_process *process, __u64 start)
 	}
 }
 
-static void make_table(struct jit_process *process, const struct jit_range *range, __u64 start)
+static void make_table(struct jit_process *process, const struct jit_span *span)
 {
-	__u64 end = min(start + JIT_PIECE, range->start + range->size);
 	size_t i;
 
-	eh_frame_begin(&process->table, range->start);
-	for (i = find_slot(process, start); i < process->nr && process->slots[i].block < end; i++) {
+	eh_frame_begin(&process->table, span->start);
+	for (i = find_slot(process, span->start); i < process->nr &&
+	     process->slots[i].block < span->end; i++) {
 		const struct jit_code *code = process->slots[i].code;
 
-		if (code->blob.end > start && code->blob.start < end)
+		if (code->blob.end > span->start && code->blob.start < span->end)
 			eh_frame_add(&process->table, code->blob.start,
-				     code->blob.end - code->blob.start, &code->rows, start, end);
+				     code->blob.end - code->blob.start, &code->rows,
+				     span->start, span->end);
 	}
 }
 
@@ -375,56 +362,45 @@ static void make_table(struct jit_process *process, const struct jit_range *rang
  * If methods were unloaded since the code was read, it is read again. A table that is refused is
  * no reason to give up the others. Return: 0 or -ESRCH
  */
-static int supply_piece(struct jit_process *process, unsigned int r, struct jit_piece *piece)
+static int supply_piece(struct jit_process *process, struct jit_piece *piece)
 {
-	struct jit_range *range = &process->ranges[r];
-	__u64 start = range->start + (piece - range->pieces) * JIT_PIECE;
+	struct jit_area *area = &piece->area;
 	int error, i;
 
 	for (i = 0; i < TRIES; i++) {
-		piece->dirty = false;
-		make_table(process, range, start);
-		error = set_piece(process, r, start, &process->table, &piece->generation);
+		area->dirty = false;
+		make_table(process, &area->span);
+		error = jit_kernel_set(process->kernel, area, &process->table);
 		if (error != -EAGAIN)
 			break;
-		process->counts[COUNT_AGAIN]++;
-		error = set_piece(process, r, start, NULL, &piece->generation);
+		process->kernel->counts[COUNT_AGAIN]++;
+		error = jit_kernel_set(process->kernel, area, NULL);
 		if (error)
 			break;
-		read_piece(process, start);
+		read_piece(process, &area->span);
 		error = -EAGAIN;
 	}
 	if (error == -EAGAIN || error == -ENOMEM)
-		piece->dirty = true;	/* The next flush tries again. */
+		area->dirty = true;	/* The next flush tries again. */
 	if (!error) {
 		process->table_bytes += process->table.section.size - piece->table_size;
 		piece->table_size = process->table.section.size;
+	} else if (error != -EAGAIN && error != -ESRCH) {
+		process->kernel->counts[COUNT_REFUSED]++;
+		process->refused = -error;
 	}
-	if (!error || error == -EAGAIN || error == -ESRCH)
-		return error == -ESRCH ? error : 0;
-	process->counts[COUNT_REFUSED]++;
-	process->refused = -error;
-	return 0;
+	return error == -ESRCH ? error : 0;
 }
 
 bool jit_process_flush(struct jit_process *process)
 {
-	unsigned int r;
 	size_t i;
-	int error;
 
-	for (r = 0; r < process->vm->nr_heaps; r++) {
-		struct jit_range *range = &process->ranges[r];
-
-		for (i = 0; i < range->nr_pieces; i++) {
-			if (!range->pieces[i].dirty)
-				continue;
-			error = supply_piece(process, r, &range->pieces[i]);
-			if (error) {
-				process->why = strerror(-error);
-				return false;
-			}
-		}
+	for (i = 0; i < process->nr_pieces; i++) {
+		if (!process->pieces[i].area.dirty || !supply_piece(process, &process->pieces[i]))
+			continue;
+		process->why = strerror(ESRCH);
+		return false;
 	}
 	return true;
 }

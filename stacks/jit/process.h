@@ -6,14 +6,13 @@
 #ifndef __STACKS_JIT_PROCESS_H
 #define __STACKS_JIT_PROCESS_H
 
-#include "jit/hotspot.h"
+#include "jit/kernel.h"
 #include "jit/map_file.h"
 
-/* Tables are of pieces of so many bytes of a range, counted from its start. */
+/* Tables are of pieces of so many bytes of a heap, counted from its start. */
 #define JIT_PIECE	65536ULL
 
 struct bpf_link;
-struct jit_kernel;
 
 struct jit_code {
 	struct hotspot_blob blob;
@@ -30,25 +29,10 @@ struct jit_slot {
 	struct jit_code *code;
 };
 
+/* Of a heap */
 struct jit_piece {
-	__u64 generation;	/* before its code was read, see bpf_user_code_set() */
+	struct jit_area area;
 	__u32 table_size;
-	bool dirty;
-};
-
-/* One for each heap */
-struct jit_range {
-	__u64 start;
-	__u64 size;
-	struct jit_piece *pieces;
-	size_t nr_pieces;
-};
-
-/* What happened */
-enum jit_count {
-	COUNT_LOADS, COUNT_MISSED, COUNT_LOST, COUNT_UNKNOWN, COUNT_AGAIN, COUNT_REFUSED,
-	COUNT_NAMELESS, COUNT_SECTIONS, COUNT_UNREAD, COUNT_GIVEN_UP,
-	NR_COUNTS
 };
 
 struct jit_process {
@@ -61,14 +45,12 @@ struct jit_process {
 	struct map_file *names;	/* NULL: they are not wanted, or cannot be written */
 	struct jit_slot *slots;
 	size_t nr;
-	struct jit_range ranges[HOTSPOT_MAX_HEAPS];
+	struct jit_piece *pieces;	/* sorted */
+	size_t nr_pieces;
 	struct eh_frame table;
-	__u8 *buffer;
-	size_t buffer_size;
 	const char *why;	/* it was given up, or NULL */
 	__u64 nr_rows;
 	__u64 table_bytes;	/* of all pieces */
-	__u64 counts[NR_COUNTS];
 	int refused;		/* why the kernel did not take a table */
 };
 
@@ -92,7 +74,8 @@ void jit_process_write_names(struct jit_process *process);
 /* A method was made that has @address. */
 void jit_process_load(struct jit_process *process, __u64 address);
 
-/* The code that has @address, or NULL */
+/* The piece that has @address, and the code; or NULL */
+struct jit_piece *jit_process_piece(const struct jit_process *process, __u64 address);
 const struct jit_code *jit_process_find(const struct jit_process *process, __u64 address);
 
 #endif /* __STACKS_JIT_PROCESS_H */

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/fs.h>
 #include "jit/memory.h"
 #include "jit/registered.h"
 #include "jit/section.h"
@@ -10,7 +11,7 @@
 
 /* Limits for a process */
 #define MAX_SECTIONS	8192
-#define MAX_AREAS	8192
+#define MAX_SPANS	8192
 #define MAX_RANGES	2048
 #define MAX_BYTES	(64U << 20)	/* of all sections */
 #define MAX_CODE	(512ULL << 20)
@@ -21,21 +22,17 @@
 
 /* Of the kernel: spans of sections, joined where they share pages */
 struct range {
-	struct span span;
-	__u32 nr;
-	bool dirty;		/* it needs another table */
-	bool ready;		/* @generation was read after the last event */
-	__u64 generation;
+	struct jit_area area;
+	bool ready;		/* its generation was read after the last event */
 };
 
 struct registered {
 	__u32 pid;
 	struct jit_kernel *kernel;
-	__u64 *counts;
 	struct section *sections;
 	size_t nr;
 	size_t size;		/* of all sections */
-	size_t nr_areas;
+	size_t nr_spans;
 	__u64 code;
 	__u64 left;		/* how much of what comes may be read */
 	__u64 filled;		/* when it was as much as it can be, or later */
@@ -46,12 +43,12 @@ struct registered {
 	struct eh_frame table;
 };
 
-static bool overlap(const struct span *a, const struct span *b)
+static bool overlap(const struct jit_span *a, const struct jit_span *b)
 {
 	return a->start < b->end && b->start < a->end;
 }
 
-static bool has_span_in(const struct section *section, const struct span *span)
+static bool has_span_in(const struct section *section, const struct jit_span *span)
 {
 	size_t i;
 
@@ -60,18 +57,11 @@ static bool has_span_in(const struct section *section, const struct span *span)
 	return i < section->nr_spans;
 }
 
-static struct jit_area area_of(const struct registered *process, const struct range *range)
-{
-	return (struct jit_area){
-		{ process->pid, range->nr }, range->span.start, range->span.end - range->span.start,
-	};
-}
-
 static void note_error(struct registered *process, int error)
 {
 	if (!error || error == -ESRCH)
 		return;
-	process->counts[COUNT_REFUSED]++;
+	process->kernel->counts[COUNT_REFUSED]++;
 	process->refused = -error;
 }
 
@@ -81,62 +71,64 @@ static void note_error(struct registered *process, int error)
  */
 static int supply(struct registered *process, struct range *range)
 {
-	struct jit_area area = area_of(process, range);
+	struct jit_area *area = &range->area;
 	struct eh_frame *table = &process->table;
 	int error;
 	size_t k;
 
 	range->ready = false;
 	table->section.size = 0;
-	table->vaddr = range->span.start;
+	table->vaddr = area->span.start;
 	for (k = 0; k < process->nr; k++) {
-		if (has_span_in(&process->sections[k], &range->span))
+		if (has_span_in(&process->sections[k], &area->span))
 			section_add_to(table, &process->sections[k]);
 	}
 	if (!table->section.size)
 		return -ENOENT;
-	error = jit_kernel_set(process->kernel, &area, table, &range->generation);
+	error = jit_kernel_set(process->kernel, area, table);
 	/* Code has gone meanwhile, or there is no memory: the next turn tries again. */
-	range->dirty = error == -EAGAIN || error == -ENOMEM || error == -EINTR;
-	if (!range->dirty)
-		note_error(process, error);
-	return range->dirty ? 0 : error;
+	area->dirty = error == -EAGAIN || error == -ENOMEM || error == -EINTR;
+	if (area->dirty)
+		return 0;
+	note_error(process, error);
+	return error;
 }
 
 static void drop_range(struct registered *process, struct range *range)
 {
-	struct jit_area area = area_of(process, range);
-
-	jit_kernel_remove(process->kernel, &area.key);
+	jit_kernel_remove(process->kernel, range->area.key);
 	*range = process->ranges[--process->nr_ranges];
 }
 
 /* A range has all of @span, and the ranges that were in its way. */
-static void cover(struct registered *process, struct span span)
+static void cover(struct registered *process, struct jit_span span)
 {
 	struct range *range;
-	struct jit_area area;
+	struct jit_span *old;
 	size_t i = 0;
 	int error;
 
 	while (i < process->nr_ranges) {
 		range = &process->ranges[i];
-		if (!overlap(&range->span, &span)) {
+		old = &range->area.span;
+		if (!overlap(old, &span)) {
 			i++;
 			continue;
 		}
-		span.start = min(span.start, range->span.start);
-		span.end = max(span.end, range->span.end);
-		if (span.start == range->span.start && span.end == range->span.end) {
-			range->dirty = true;
+		span.start = min(span.start, old->start);
+		span.end = max(span.end, old->end);
+		if (span.start == old->start && span.end == old->end) {
+			range->area.dirty = true;
 			return;
 		}
 		drop_range(process, range);
 	}
 	range = xpush(process->ranges, process->nr_ranges);
-	*range = (struct range){ .span = span, .nr = process->next_range++, .dirty = true };
-	area = area_of(process, range);
-	error = process->nr_ranges > MAX_RANGES ? -E2BIG : jit_kernel_add(process->kernel, &area);
+	range->area = (struct jit_area){
+		.span = span, .key = { process->pid, process->next_range++ }, .dirty = true,
+	};
+	error = process->nr_ranges > MAX_RANGES ? -E2BIG :
+		jit_kernel_add(process->kernel, &range->area);
 	note_error(process, error);
 	if (error)
 		drop_range(process, range);
@@ -149,15 +141,10 @@ static void cover(struct registered *process, struct span span)
 void registered_prepare(struct registered *process)
 {
 	struct range *range;
-	struct jit_area area;
-	size_t i;
 
-	for (i = 0; i < process->nr_ranges; i++) {
-		range = &process->ranges[i];
-		if (!range->dirty)
-			continue;
-		area = area_of(process, range);
-		range->ready = !jit_kernel_set(process->kernel, &area, NULL, &range->generation);
+	for (range = process->ranges; range < process->ranges + process->nr_ranges; range++) {
+		if (range->area.dirty)
+			range->ready = !jit_kernel_set(process->kernel, &range->area, NULL);
 	}
 }
 
@@ -169,14 +156,14 @@ bool registered_flush(struct registered *process)
 
 	while (i--) {
 		range = &process->ranges[i];
-		if (range->dirty && range->ready && size < MAX_FLUSH) {
+		if (range->area.dirty && range->ready && size < MAX_FLUSH) {
 			if (supply(process, range)) {
 				drop_range(process, range);
 				continue;
 			}
 			size += process->table.section.size;
 		}
-		more |= range->dirty;
+		more |= range->area.dirty;
 	}
 	return more;
 }
@@ -184,14 +171,11 @@ bool registered_flush(struct registered *process)
 /* Spans in the kernel, for when the section goes. false: there is no room, so none is noted */
 static bool note_spans(struct registered *process, const struct section *section, bool comes)
 {
-	struct jit_area area = {};
 	__u32 i;
 
 	for (i = 0; i < section->nr_spans; i++) {
-		area.start = section->spans[i].start;
-		area.size = section->spans[i].end - section->spans[i].start;
 		if (jit_kernel_note(process->kernel, process->pid, section->address, i,
-				    comes ? &area : NULL) && comes)
+				    comes ? &section->spans[i] : NULL) && comes)
 			return note_spans(process, section, false), false;
 	}
 	return true;
@@ -212,14 +196,14 @@ static void add(struct registered *process, struct section *section)
 	size_t i;
 
 	if (process->nr == MAX_SECTIONS || process->size + section->bytes.size > MAX_BYTES ||
-	    process->nr_areas + section->nr_spans > MAX_AREAS ||
+	    process->nr_spans + section->nr_spans > MAX_SPANS ||
 	    process->code + section->code > MAX_CODE || !note_spans(process, section, true)) {
-		process->counts[COUNT_UNREAD]++;
+		process->kernel->counts[COUNT_UNREAD]++;
 		section_free(section);
 		return;
 	}
 	process->size += section->bytes.size;
-	process->nr_areas += section->nr_spans;
+	process->nr_spans += section->nr_spans;
 	process->code += section->code;
 	*xpush(process->sections, process->nr) = *section;
 	for (i = 0; i < section->nr_spans; i++)
@@ -246,13 +230,13 @@ void registered_add(struct registered *process, __u64 address)
 {
 	struct section section = { .address = address };
 
-	process->counts[COUNT_SECTIONS]++;
+	process->kernel->counts[COUNT_SECTIONS]++;
 	registered_remove(process, address);
 	refill(process);
 	if (section_read(process->pid, &section, &process->left))
 		add(process, &section);
 	else
-		process->counts[COUNT_UNREAD]++;
+		process->kernel->counts[COUNT_UNREAD]++;
 }
 
 void registered_remove(struct registered *process, __u64 address)
@@ -265,26 +249,28 @@ void registered_remove(struct registered *process, __u64 address)
 	gone = *section;
 	*section = process->sections[--process->nr];
 	process->size -= gone.bytes.size;
-	process->nr_areas -= gone.nr_spans;
+	process->nr_spans -= gone.nr_spans;
 	process->code -= gone.code;
 	note_spans(process, &gone, false);
 	for (i = 0; i < process->nr_ranges; i++)
-		process->ranges[i].dirty |= has_span_in(&gone, &process->ranges[i].span);
+		process->ranges[i].area.dirty |= has_span_in(&gone, &process->ranges[i].area.span);
 	section_free(&gone);
 }
 
 /* What was registered before: sections are in memory that can be read only, without a name. */
 struct search {
 	struct registered *process;
-	struct span *code;
+	struct jit_span *code;
 	size_t nr_code;
 	__u64 left;
 };
 
-static void note_code(struct search *search, struct span span, const char *mode)
+static void note_code(void *arg, __u32 id, const struct maps_line *line)
 {
-	if (mode[2] == 'x')
-		*xpush(search->code, search->nr_code) = span;
+	struct search *search = arg;
+
+	if (line->flags & PROCMAP_QUERY_VMA_EXECUTABLE && !*line->path)
+		*xpush(search->code, search->nr_code) = (struct jit_span){ line->start, line->end };
 }
 
 static bool is_of_code(const struct search *search, const struct section *section)
@@ -313,19 +299,21 @@ static bool looks_like_section(const __u8 *at)
 	       at[9] == 'z';
 }
 
-static void search_memory(struct search *search, struct span span, const char *mode)
+static void search_memory(void *arg, __u32 id, const struct maps_line *line)
 {
-	__u64 size = span.end - span.start, at;
+	struct search *search = arg;
+	__u64 size = line->end - line->start, at;
 	struct section section;
 	__u8 *memory;
 
-	if (strncmp(mode, "r--p", 4) || size > search->left || size > SECTION_MAX)
+	if (line->flags != PROCMAP_QUERY_VMA_READABLE || *line->path || size > search->left ||
+	    size > SECTION_MAX)
 		return;
 	search->left -= size;
 	memory = check_memory(malloc(size));
-	size = memory_read_some(search->process->pid, span.start, memory, size);
+	size = memory_read_some(search->process->pid, line->start, memory, size);
 	for (at = 0; at + 12 <= size && search->left; at += 4) {
-		section = (struct section){ .address = span.start + at };
+		section = (struct section){ .address = line->start + at };
 		if (!looks_like_section(memory + at) ||
 		    !section_read(search->process->pid, &section, &search->left))
 			continue;
@@ -338,50 +326,14 @@ static void search_memory(struct search *search, struct span span, const char *m
 	free(memory);
 }
 
-static void each_unnamed(struct search *search,
-			 void (*fn)(struct search *search, struct span span, const char *mode))
-{
-	char line[512], path[64], mode[8];
-	unsigned long long start, end;
-	int length;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%u/maps", search->process->pid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file)) {
-		length = 0;
-		if (sscanf(line, "%llx-%llx %7s %*x %*x:%*x 0 %n", &start, &end, mode, &length) == 3 &&
-		    length && !line[length])
-			fn(search, (struct span){ start, end }, mode);
-	}
-	if (file)
-		fclose(file);
-}
-
 static void find_earlier(struct registered *process)
 {
 	struct search search = { .process = process, .left = MAX_SEARCHED };
 
-	each_unnamed(&search, note_code);
+	maps_each_memory(process->pid, note_code, &search);
 	if (search.nr_code)
-		each_unnamed(&search, search_memory);
+		maps_each_memory(process->pid, search_memory, &search);
 	free(search.code);
-}
-
-static void find_llvm(void *arg, __u32 tgid, const struct maps_line *line)
-{
-	const char *name = strrchr(line->path, '/');
-
-	*(bool *)arg |= name && (!strncmp(name, "/libLLVM", 8) || !strncmp(name, "/libllvm", 8));
-}
-
-bool registered_is_mapped(__u32 pid)
-{
-	bool is_mapped = false;
-
-	if (pid)
-		maps_each(pid, find_llvm, &is_mapped);
-	return is_mapped;
 }
 
 struct watch {
@@ -391,10 +343,9 @@ struct watch {
 
 static void watch_libgcc(void *arg, __u32 tgid, const struct maps_line *line)
 {
-	const char *name = strrchr(line->path, '/');
 	struct watch *watch = arg;
 
-	if (watch->result == -ENOENT && name && !strncmp(name, "/libgcc_s.so", 12))
+	if (watch->result == -ENOENT && maps_is(line, "libgcc_s.so"))
 		watch->result = jit_kernel_watch(watch->kernel, maps_open(tgid, line, false));
 }
 
@@ -406,13 +357,12 @@ int registered_watch(__u32 pid, struct jit_kernel *kernel)
 	return watch.result;
 }
 
-struct registered *registered_open(__u32 pid, struct jit_kernel *kernel, __u64 *counts)
+struct registered *registered_open(__u32 pid, struct jit_kernel *kernel)
 {
 	struct registered *process = xcalloc(1, sizeof(*process));
 
 	process->pid = pid;
 	process->kernel = kernel;
-	process->counts = counts;
 	process->left = MAX_READ;
 	process->filled = now_ns();
 	process->next_range = HOTSPOT_MAX_HEAPS;

@@ -10,9 +10,6 @@
 
 struct registered;
 
-/* Has the process LLVM in a library? */
-bool registered_is_mapped(__u32 pid);
-
 /*
  * From now on, all processes are seen that register sections with the libgcc of this one. Return: 0,
  * -ENOENT if it has none (yet), or another negative errno
@@ -20,7 +17,7 @@ bool registered_is_mapped(__u32 pid);
 int registered_watch(__u32 pid, struct jit_kernel *kernel);
 
 /* With the sections that were registered before, as far as they are found */
-struct registered *registered_open(__u32 pid, struct jit_kernel *kernel, __u64 *counts);
+struct registered *registered_open(__u32 pid, struct jit_kernel *kernel);
 void registered_close(struct registered *process);
 
 /* How many sections have tables */

@@ -70,7 +70,7 @@ struct jit_entry {
 struct jit_text {
 	const __u8 *code;
 	__u32 size;
-	const struct jit_entry *entries;
+	struct jit_entry *entries;
 	size_t nr_entries;
 	struct jit_state rest;	/* of code that no entry leads to */
 	bool is_stubs;		/* code that no entry leads to is a function of its own */

@@ -108,7 +108,7 @@ static bool read_entries(struct section *section)
 /* The pages that the functions are in */
 static void find_spans(struct section *section)
 {
-	struct span *spans = xcalloc(section->nr_entries, sizeof(*spans));
+	struct jit_span *spans = xcalloc(section->nr_entries, sizeof(*spans));
 	size_t i, nr = 0;
 
 	for (i = 0; i < section->nr_entries; i++) {
@@ -124,6 +124,8 @@ static void find_spans(struct section *section)
 		else
 			spans[nr++] = spans[i];
 	}
+	for (i = 0; i < nr; i++)
+		section->code += spans[i].end - spans[i].start;
 	section->spans = spans;
 	section->nr_spans = nr;
 }
@@ -167,17 +169,11 @@ static bool read_bytes(__u32 pid, struct section *section, __u64 *left)
 
 bool section_read(__u32 pid, struct section *section, __u64 *left)
 {
-	size_t i;
-
-	if (!read_bytes(pid, section, left) || !read_entries(section)) {
-		section_free(section);
-		return false;
+	if (read_bytes(pid, section, left) && read_entries(section)) {
+		find_spans(section);
+		if (section->nr_spans <= JIT_MAX_SPANS && section->code <= SECTION_MAX_CODE)
+			return true;
 	}
-	find_spans(section);
-	for (i = 0; i < section->nr_spans; i++)
-		section->code += section->spans[i].end - section->spans[i].start;
-	if (section->nr_spans <= SECTION_MAX_SPANS && section->code <= SECTION_MAX_CODE)
-		return true;
 	section_free(section);
 	return false;
 }

@@ -7,15 +7,8 @@
 #include "jit/rows.h"
 
 #define SECTION_MAX		(2U << 20)
-#define SECTION_MAX_SPANS	JIT_MAX_AREAS
 #define SECTION_MAX_CODE	(64ULL << 20)
 #define SECTION_PAGE	4096ULL
-
-/* Whole pages with code */
-struct span {
-	__u64 start;
-	__u64 end;
-};
 
 /* An entry of a function: where the address is, and what it is */
 struct entry {
@@ -31,7 +24,7 @@ struct section {
 	struct bytes bytes;	/* without the 0 at its end */
 	struct entry *entries;
 	size_t nr_entries;
-	struct span *spans;	/* sorted, and none touches another one */
+	struct jit_span *spans;	/* pages with code; sorted, and none touches another one */
 	size_t nr_spans;
 	__u64 code;		/* bytes of all spans */
 };

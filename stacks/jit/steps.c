@@ -98,12 +98,6 @@ static void step_fp_frame(const struct jit_text *text, struct jit_state *state, 
 	}
 }
 
-static void step_sp_by_fp(struct jit_state *state, __s64 value)
-{
-	state->sp_lost = !state->fp_words;
-	state->depth = 8 * state->fp_words - value;
-}
-
 static void step_leave(struct jit_state *state)
 {
 	if (!state->interpreted)
@@ -198,7 +192,9 @@ void jit_step(const struct jit_text *text, struct jit_state *state, const struct
 		state->sp_lost = 1;
 		break;
 	case INSN_SP_IS_FP:
-		return step_sp_by_fp(state, insn->value);
+		state->sp_lost = !state->fp_words;
+		state->depth = 8 * state->fp_words - insn->value;
+		break;
 	case INSN_FP_IS_SP:
 		return step_fp_frame(text, state, was_pushed);
 	case INSN_SET_FP:

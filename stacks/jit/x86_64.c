@@ -44,6 +44,15 @@ static void set(struct instruction *to, enum insn_kind kind, __u8 reg, __s64 val
 	to->value = value;
 }
 
+/* @reg gets what is not known. */
+static void lose(struct instruction *insn, __u8 reg)
+{
+	if (reg == REG_SP)
+		set(insn, INSN_SET_SP, 0, 0);
+	else if (reg == REG_FP)
+		set(insn, INSN_SET_FP, 0, 0);
+}
+
 /* @to = @from, both registers */
 static void classify_copy(struct instruction *insn, __u8 to, __u8 from)
 {
@@ -66,14 +75,10 @@ static void classify_move(const struct insn *in, struct instruction *insn)
 		classify_copy(insn, is_store ? rm : reg, is_store ? reg : rm);
 	else if (is_by_sp(in))
 		set(insn, is_store ? INSN_STORE : INSN_LOAD, reg, in->displacement.value);
-	else if (is_store)
-		return;
-	else if (reg == REG_SP)
-		set(insn, INSN_SET_SP, 0, 0);
-	else if (reg == REG_FP)
-		set(insn, INSN_SET_FP, 0, 0);
-	else if (is_by_fp(in))
+	else if (!is_store && is_by_fp(in) && reg != REG_SP && reg != REG_FP)
 		set(insn, INSN_LOAD_BY_FP, reg, in->displacement.value);
+	else if (!is_store)
+		lose(insn, reg);
 }
 
 static void classify_lea(const struct insn *in, struct instruction *insn)
@@ -82,40 +87,33 @@ static void classify_lea(const struct insn *in, struct instruction *insn)
 
 	if (reg == REG_SP && is_by_sp(in))
 		set(insn, INSN_ADD_SP, 0, in->displacement.value);
-	else if (reg == REG_SP)
-		set(insn, is_by_fp(in) ? INSN_SP_IS_FP : INSN_SET_SP, 0, in->displacement.value);
-	else if (reg == REG_FP)
-		set(insn, INSN_SET_FP, 0, 0);
-	else if (is_by_sp(in))
+	else if (reg == REG_SP && is_by_fp(in))
+		set(insn, INSN_SP_IS_FP, 0, in->displacement.value);
+	else if (reg != REG_FP && is_by_sp(in))
 		set(insn, INSN_REG_IS_SP, reg, in->displacement.value);
+	else
+		lose(insn, reg);
 }
 
 /* 0x81 and 0x83; 7 is a comparison */
 static void classify_constant(const struct insn *in, struct instruction *insn)
 {
-	__u8 rm = rm_of(in);
+	__u8 rm = rm_of(in), number = number_of(in);
+	__s64 value = in->immediate.value;
 
-	if (number_of(in) == 7 || (rm != REG_SP && rm != REG_FP))
-		return;
-	if (rm == REG_FP)
-		set(insn, INSN_SET_FP, 0, 0);
-	else if (number_of(in) == 0 || number_of(in) == 5)
-		set(insn, INSN_ADD_SP, 0, number_of(in) ? -in->immediate.value : in->immediate.value);
-	else
-		set(insn, number_of(in) == 4 ? INSN_ALIGN_SP : INSN_SET_SP, 0, in->immediate.value);
+	if (rm == REG_SP && (number == 0 || number == 5))
+		set(insn, INSN_ADD_SP, 0, number ? -value : value);
+	else if (rm == REG_SP && number == 4)
+		set(insn, INSN_ALIGN_SP, 0, value);
+	else if (number != 7)
+		lose(insn, rm);
 }
 
 /* Arithmetic with a result in a register: the operand that is written has bit 1 of the opcode. */
 static void classify_arithmetic(const struct insn *in, struct instruction *insn)
 {
-	__u8 to = in->opcode.bytes[0] & 2 ? reg_of(in) : rm_of(in);
-
-	if (in->opcode.bytes[0] >= 0x38 || !(in->opcode.bytes[0] & 1))	/* a comparison, or of bytes */
-		return;
-	if (to == REG_SP)
-		set(insn, INSN_SET_SP, 0, 0);
-	else if (to == REG_FP)
-		set(insn, INSN_SET_FP, 0, 0);
+	if (in->opcode.bytes[0] < 0x38 && in->opcode.bytes[0] & 1)	/* no comparison, and not of bytes */
+		lose(insn, in->opcode.bytes[0] & 2 ? reg_of(in) : rm_of(in));
 }
 
 static void classify_group_ff(const struct insn *in, struct instruction *insn)
@@ -130,10 +128,7 @@ static void classify_group_ff(const struct insn *in, struct instruction *insn)
 
 static void classify_exchange(struct instruction *insn, __u8 a, __u8 b)
 {
-	if (a == REG_SP || b == REG_SP)
-		set(insn, INSN_SET_SP, 0, 0);
-	else if (a == REG_FP || b == REG_FP)
-		set(insn, INSN_SET_FP, 0, 0);
+	lose(insn, a == REG_SP || b == REG_SP ? REG_SP : a == REG_FP ? a : b);
 }
 
 static void classify_one(const struct insn *in, struct instruction *insn)
@@ -155,9 +150,10 @@ static void classify_one(const struct insn *in, struct instruction *insn)
 		return set(insn, INSN_BRANCH, 0, insn->size + in->immediate.value);
 	case 0x81: case 0x83:
 		return classify_constant(in, insn);
-	case 0x63:	/* sign extension: SP and FP are no 32-bit values, so they are lost */
+	case 0x63:	/* sign extension: SP and FP are no 32-bit values */
+		return lose(insn, reg_of(in));
 	case 0x87:
-		return classify_exchange(insn, reg_of(in), op == 0x87 ? rm_of(in) : REG_NONE);
+		return classify_exchange(insn, reg_of(in), rm_of(in));
 	case 0x89: case 0x8b:
 		return classify_move(in, insn);
 	case 0x8d:
@@ -165,7 +161,7 @@ static void classify_one(const struct insn *in, struct instruction *insn)
 	case 0x91 ... 0x97:
 		return classify_exchange(insn, low, REG_AX);
 	case 0xb8 ... 0xbf:
-		return classify_exchange(insn, low, REG_NONE);
+		return lose(insn, low);
 	case 0xc2: case 0xc3: case 0xca: case 0xcb: case 0xcf:
 		return set(insn, INSN_RET, 0, 0);
 	case 0xc8:

@@ -226,6 +226,10 @@ bool output_write(struct output *output, struct output_options *options)
 	bool good = true, color = options->color;
 	size_t i;
 
+	if (!output_filter(output)) {
+		output_close(options);
+		return false;
+	}
 	/* Names are found first: a loss may be noticed by that. */
 	for (i = 0; i < output->nr_stacks; i++)
 		output_frames(output, &output->stacks[i], &frames);

@@ -181,6 +181,14 @@ char *output_place_name(const struct output *output, __u32 object, const char *m
 	return name;
 }
 
+char *output_location_place(const struct output *output, const struct location *location)
+{
+	bool kernel = location->kind == LOCATION_KERNEL;
+
+	return output_place_name(output, location->object, location->module ?:
+				 kernel ? "kernel" : NULL);
+}
+
 /* @id: in front of it; 0: none */
 static char *fold(const struct output_frames *frames, __u32 id, bool by_line)
 {

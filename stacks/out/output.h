@@ -31,6 +31,13 @@ struct output_file {
 	bool written;
 };
 
+/* Patterns of the stacks that are kept; NULL: all */
+struct output_filter {
+	const char *comm;	/* name of the row: process, thread or cgroup */
+	const char *dso;	/* one frame matches both of these */
+	const char *symbol;
+};
+
 /* All 0: text to standard output */
 struct output_options {
 	struct output_file files[OUTPUT_FILES];
@@ -42,6 +49,7 @@ struct output_options {
 	bool no_inline;		/* debug information is not read */
 	bool inverted;		/* flame graphs: the innermost frame is at the bottom */
 	bool color;		/* of the text; set by output_open() */
+	struct output_filter filter;
 };
 
 /* Of options. false: it is wrong, which was printed. */
@@ -104,6 +112,7 @@ struct output {
 	bool verbose;		/* also counts that are 0 */
 	void (*write_text)(struct output *output, FILE *file);	/* or NULL: text_write() */
 	struct output *base;	/* what it is compared to, or NULL */
+	const char *kept;	/* by the filter, which share; NULL: there is none */
 	const char *records;	/* of the kernel, that the stacks are from */
 	size_t records_size;
 	struct symbolizer symbolizer;
@@ -136,7 +145,10 @@ void output_count(struct output *output, const char *what, __u64 count);
 /* Names that were not found: known once names were looked up. For commands without files. */
 void output_add_name_losses(struct output *output);
 
-/* Writes all files, with such losses. false: one was not written, which was printed. */
+/*
+ * Writes all files, with such losses, of the stacks that the filter keeps. false: one was not
+ * written, which was printed.
+ */
 bool output_write(struct output *output, struct output_options *options);
 
 /* For the writers of the formats. */
@@ -183,6 +195,11 @@ char *output_frame_name(const struct output_frame *frame, bool folded);
 
 /* What an address is in: "[module]", "[kernel.kallsyms]", or the path of a file. To be freed */
 char *output_place_name(const struct output *output, __u32 object, const char *module);
+/* The same of a location, but "[kernel]". */
+char *output_location_place(const struct output *output, const struct location *location);
+
+/* Of @output, and of what it is compared to. false: no stack is left, which was printed. */
+bool output_filter(struct output *output);
 
 /* As text: a line for each but the process, the innermost first. */
 void output_put_frames(FILE *file, const char *indent, const struct output_frames *frames);

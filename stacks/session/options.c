@@ -75,9 +75,10 @@ static void set_key(struct argp_state *state, struct options *options, const cha
 		argp_error(state, "-k takes none, process, thread or cgroup, not '%s'", key);
 }
 
-enum { OPTION_COMM = 256, OPTION_NO_INLINE };
+enum { OPTION_COMM = 256, OPTION_NO_INLINE, OPTION_KEEP_COMM, OPTION_KEEP_DSO, OPTION_KEEP_SYMBOL };
 
 #define FLAG(member)	.flag = offsetof(struct options, member)
+#define TEXT(member)	.text = offsetof(struct options, member)
 #define NUMBER(member, from, to) \
 	.number = offsetof(struct options, member), .low = (from), .high = (to)
 
@@ -85,6 +86,7 @@ static const struct {
 	unsigned int commands;	/* that have it */
 	struct argp_option argp;
 	size_t flag;		/* what it sets: a bool */
+	size_t text;		/* or a string */
 	size_t number;		/* or an unsigned int */
 	unsigned int low;
 	unsigned int high;
@@ -109,14 +111,15 @@ static const struct {
 	{ SAMPLES, { "count", 'c', "N", 0, "a sample after N events, instead of -F" },
 		NUMBER(sampling.period, 0, UINT_MAX) },
 	{ LOOKS_AT_STACKS | CMD_JIT, { "all", 'a', NULL, 0, "all processes" }, FLAG(all) },
-	{ LOOKS_AT_STACKS | CMD_JIT, { "pid", 'p', "PID,...", 0, "processes that run already, until they end" } },
+	{ LOOKS_AT_STACKS | CMD_JIT | CMD_CHECK, { "pid", 'p', "PID,...", 0, "processes that run already, until they end" } },
 	{ LOOKS_AT_STACKS | CMD_JIT, { "verbose", 'v', NULL, 0, "also print counters that are 0" },
 		FLAG(verbose) },
 	{ LOOKS_AT_STACKS, { "user", 'U', NULL, 0, "only user stacks" }, FLAG(user_only) },
 	{ LOOKS_AT_STACKS, { "kernel", 'K', NULL, 0, "only kernel stacks" }, FLAG(kernel_only) },
 	{ MEASURES, { "tid", 't', "TID", 0, "only this thread" }, NUMBER(tid, 1, INT_MAX) },
 	{ MEASURES, { "cpu", 'C', "CPU,...", 0, "only these CPUs" } },
-	{ MEASURES, { "cgroup", 'G', "PATH", 0, "only tasks of this cgroup, in /sys/fs/cgroup" } },
+	{ MEASURES, { "cgroup", 'G', "PATH", 0, "only tasks of this cgroup, in /sys/fs/cgroup" },
+		TEXT(cgroup) },
 	{ MEASURES, { "comm", OPTION_COMM, "NAME", 0, "only threads of this name" } },
 	{ MEASURES, { "duration", 'd', "SEC", 0, "stop after this time, as 0.5; COMMAND is ended" } },
 	{ MEASURES, { "key", 'k', "KEY", 0, "what is told apart: none, process, thread or cgroup" } },
@@ -125,6 +128,12 @@ static const struct {
 	{ MEASURES, { "buffer", 'b', "MIB", 0, "size of the ring buffer, a power of 2 (default 8)" },
 		NUMBER(buffer, 1, 1024) },
 	{ WRITES_FILES, { .doc = "Output:", .group = 1 } },
+	{ READS_FILES | CMD_DUMP, { "comm", OPTION_KEEP_COMM, "NAME", 0, "only stacks of this process, or thread: a pattern, as 'python*'" },
+		TEXT(output.filter.comm) },
+	{ FILTERS, { "dso", OPTION_KEEP_DSO, "NAME", 0, "only stacks with a frame in this file, module, or 'kernel': a pattern, as 'libc*'" },
+		TEXT(output.filter.dso) },
+	{ FILTERS, { "symbol", OPTION_KEEP_SYMBOL, "NAME", 0, "only stacks with this function, a pattern; with --dso, in that file" },
+		TEXT(output.filter.symbol) },
 	{ WRITES_FILES, { "output", 'o', "FILE", 0, "write to FILE (-: standard output), in the format of its suffix: .txt .folded .svg .json .pb.gz .stacks; may be repeated" } },
 	{ WRITES_FILES, { "format", 'f', "FORMAT", 0, "text (default), folded, svg (a flame graph), json, pprof or stacks (for stacks report)" } },
 	{ WRITES_FILES, { "inverted", 'I', NULL, 0, "flame graphs begin with the innermost frame" },
@@ -138,7 +147,7 @@ static const struct {
 	{ ~0U, { NULL, 'h', NULL, OPTION_HIDDEN } },	/* what argp lacks */
 };
 
-/* Those that only set a flag or a number. false: it is another one. */
+/* Those that only set a flag, a string or a number. false: it is another one. */
 static bool set_plain(struct argp_state *state, struct options *options, int key, const char *text)
 {
 	size_t i;
@@ -148,10 +157,12 @@ static bool set_plain(struct argp_state *state, struct options *options, int key
 			continue;
 		if (table[i].flag)
 			*(bool *)((char *)options + table[i].flag) = true;
+		if (table[i].text)
+			*(const char **)((char *)options + table[i].text) = text;
 		if (table[i].number)
 			*(unsigned int *)((char *)options + table[i].number) =
 				number_of(state, text, table[i].low, table[i].high);
-		return table[i].flag || table[i].number;
+		return table[i].flag || table[i].text || table[i].number;
 	}
 	return false;
 }
@@ -160,7 +171,8 @@ static error_t take_argument(struct argp_state *state, struct options *options, 
 {
 	char *title = options->title;
 
-	if (options->what & READS_FILES && options->nr_paths < ARRAY_SIZE(options->paths)) {
+	if (options->what & (READS_FILES | CMD_CHECK) &&
+	    options->nr_paths < ARRAY_SIZE(options->paths)) {
 		options->paths[options->nr_paths++] = text;
 	} else if (options->what & PROBES && !state->quoted) {
 		if (!probes_add(&options->probes, text))
@@ -185,6 +197,8 @@ static void check_all(struct argp_state *state, struct options *options)
 		argp_error(state, "give one of: a command, processes (-p), all processes (-a)");
 	if (options->what == CMD_JIT && !options->all && !options->nr_pids)
 		argp_error(state, "give either -p or -a");
+	if (options->what == CMD_CHECK && options->nr_pids + options->nr_paths > 1)
+		argp_error(state, "give one process (-p), or one file");
 	if (options->user_only && options->kernel_only)
 		argp_error(state, "--user and --kernel exclude each other");
 	if (options->what & MEASURES && state->quoted && !options->command)
@@ -220,9 +234,6 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case 'C':
 		options->has_cpus = true;
 		add_numbers(state, options, true, text);
-		return 0;
-	case 'G':
-		options->cgroup = text;
 		return 0;
 	case OPTION_COMM:
 		options->comm = text;
@@ -261,7 +272,7 @@ void options_parse(struct options *options, const struct command *command, int a
 	*options = (struct options){
 		.what = command->what,
 		.buffer = 8,
-		.rows = command->what == CMD_DUMP ? 1 : 65536,
+		.rows = command->what & (CMD_DUMP | CMD_CHECK) ? 1 : 65536,
 		.by_process = command->what & (SAMPLES | CMD_OFFCPU),
 		.interval = command->what == CMD_TOP ? 2 : 0,
 		.output.nr_stacks = command->what == CMD_DUMP ? UINT_MAX : 10,

@@ -33,6 +33,7 @@ enum {
 	READS_FILES	= CMD_DIFF | CMD_REPORT,
 	PRINTS_MEANWHILE = CMD_SNOOP | CMD_TOP,
 	WRITES_FILES	= (LOOKS_AT_STACKS & ~PRINTS_MEANWHILE) | READS_FILES,
+	FILTERS		= WRITES_FILES & ~CMD_RECORD,	/* a recording is filtered later */
 };
 
 /* What to measure, for how long, and where it goes */

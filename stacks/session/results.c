@@ -289,8 +289,8 @@ static void say_end(const struct session *session, const struct output *output)
 			session->options->what == CMD_OFFCPU ? "wait" : "event",
 			all == 1 ? "" : "s", lost);
 		if (with_user)
-			fprintf(stderr, "; %.2f %% of user stacks are complete",
-				complete / (with_user / 100.0));
+			fprintf(stderr, "; %.2f %% of %suser stacks are complete",
+				complete / (with_user / 100.0), output->kept ? "the kept " : "");
 		fputc('\n', stderr);
 	}
 }

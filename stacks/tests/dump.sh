@@ -22,10 +22,10 @@ release() {
 # run_held STATUS ARGUMENTS: of that process
 run_held() {
 	hold
-	status=0
-	run "$@" -p "$pid" || status=1
+	run "$@" -p "$pid"
+	held=$?
 	release
-	return "$status"
+	return "$held"
 }
 
 functions() {
@@ -160,6 +160,31 @@ lease() {
 		json 'sum_of("threads", "hang_waits") == 2'
 }
 
+# Files with tables, and one without unwind information, in which walks end
+checks() {
+	run_held 0 check && grep -q '^  yes complete: 4 of 4$' "$TMP/out" &&
+		grep -q "^  yes .*/work: .eh_frame of [0-9]* bytes, .*a table of [1-9][0-9]* bytes$" \
+			"$TMP/out" && ! grep -q '^  NO ' "$TMP/out" &&
+		run 0 check "$WORK" && grep -q 'a table of [1-9]' "$TMP/out" &&
+		run 1 check /etc/passwd && run 1 check /no/such/file && run 2 check -p 1 "$WORK" || return 1
+	command -v objcopy >/dev/null || { skip "no objcopy"; return; }
+	work=$WORK WORK=$TMP/none
+	objcopy -R .eh_frame -R .eh_frame_hdr "$work" "$WORK" && run_held 1 check
+	status=$?
+	WORK=$work
+	[ "$status" = 0 ] && grep -q "^  NO  end in $TMP/none: " "$TMP/out" &&
+		grep -q "^  NO  $TMP/none: no unwind information, no table: stacks end" "$TMP/out" ||
+		return 1
+	# As long as it can be, but the section is not
+	printf '\360\377\377\177\0\0\0\0\1' >"$TMP/bytes"
+	objcopy --update-section .eh_frame="$TMP/bytes" "$WORK" "$TMP/corrupt" &&
+		run 1 check "$TMP/corrupt" && grep -q 'no table: corrupt$' "$TMP/out" || return 1
+	chmod 755 "$TMP"
+	cp "$WORK" "$TMP/mine"
+	setpriv --reuid=12345 --clear-groups --inh-caps=-all "$STACKS" check "$TMP/mine" >"$TMP/out" &&
+		grep -q '^The kernel was not asked. Missing: CAP_BPF$' "$TMP/out"
+}
+
 wrong() {
 	hold
 	tid=$(printf '%s\n' "/proc/$pid/task/"* | tail -n 1)
@@ -170,4 +195,4 @@ wrong() {
 }
 
 tests functions text folded one_kind as_proc stopped running everything refused hung_files \
-	hung_memory first_thread_has_exited lease wrong
+	hung_memory first_thread_has_exited lease checks wrong

@@ -22,22 +22,18 @@
 #include "jit/machines.h"
 #include "jit/memory.h"
 #include "tests/jit_walk.h"
+#include "util/strings.h"
 #include "util/util.h"
 
 #define MAX_STACK	(8U << 20)
 #define MAX_NS		(300 * 1000000000ULL)
 #define NS_PER_MS	1000000ULL
-#define PAGE		4096
-
-struct reason {
-	char text[128];
-	size_t nr;
-};
 
 struct test {
 	struct walk walk;
 	pid_t pid;
-	struct reason *reasons;
+	struct strings reasons;
+	unsigned int *nr_stopped;	/* by each of them */
 	size_t nr_reasons;
 	bool verbose;
 	unsigned int nr_stops;
@@ -55,13 +51,11 @@ static void set_table(void *arg, __u64 piece, const struct eh_frame *table)
 
 static void count_reason(struct test *test)
 {
-	size_t i;
+	__u32 i = strings_number(&test->reasons, test->walk.why);
 
-	for (i = 0; i < test->nr_reasons && strcmp(test->reasons[i].text, test->walk.why); i++)
-		;
 	if (i == test->nr_reasons)
-		strcpy(xpush(test->reasons, test->nr_reasons)->text, test->walk.why);
-	test->reasons[i].nr++;
+		xpush(test->nr_stopped, test->nr_reasons);
+	test->nr_stopped[i]++;
 }
 
 /* The JVM's own threads run no Java code. */
@@ -115,20 +109,9 @@ static pid_t pick_thread(__u32 pid)
 /* The stack above SP, as far as it can be read */
 static void copy_stack(struct test *test, __u64 sp)
 {
-	size_t size = MAX_STACK, step;
-
 	test->walk.stack_low = (sp - 256) & -8ULL;
-	test->walk.stack_size = 0;
-	for (step = size; step >= 4096; step /= 2) {
-		while (test->walk.stack_size + step <= size &&
-		       memory_read(test->walk.process->pid, test->walk.stack_low + test->walk.stack_size,
-				   test->walk.stack + test->walk.stack_size, step))
-			test->walk.stack_size += step;
-	}
-	step = 4096 - (test->walk.stack_low + test->walk.stack_size) % 4096;
-	if (memory_read(test->walk.process->pid, test->walk.stack_low + test->walk.stack_size,
-			test->walk.stack + test->walk.stack_size, step))
-		test->walk.stack_size += step;
+	test->walk.stack_size = memory_read_some(test->walk.process->pid, test->walk.stack_low,
+						 test->walk.stack, MAX_STACK);
 }
 
 static bool stop(struct test *test, pid_t tid, struct frame *frame)
@@ -168,19 +151,12 @@ static void print_trace(struct test *test)
 	printf("--- %s\n", test->walk.why);
 	for (i = 0; i <= test->walk.depth && i < 16; i++) {
 		const struct frame *frame = &test->walk.trace[i];
-		const struct jit_code *code = walk_code(&test->walk, frame->regs[IP] - !!i);
+		const struct jit_code *code = jit_process_find(test->walk.process, frame->regs[IP] - !!i);
 
 		printf("  ip %llx sp %llx fp %llx %s+0x%llx\n", frame->regs[IP], frame->regs[SP],
 		       frame->regs[FP], walk_name(&test->walk, frame->regs[IP] - !!i),
 		       code ? frame->regs[IP] - code->blob.start : 0);
 	}
-}
-
-static int compare_reasons(const void *left, const void *right)
-{
-	const struct reason *a = left, *b = right;
-
-	return a->nr < b->nr ? 1 : -1;
 }
 
 static bool update(struct test *test)
@@ -211,7 +187,7 @@ static void take_sample(struct test *test, const struct frame *frame, struct cou
 	counts->first_complete += is_first && good;
 	counts->bogus += test->walk.bogus;
 	counts->falsely += test->walk.falsely;
-	counts->leaf += !!walk_heap(&test->walk, frame->regs[IP]);
+	counts->leaf += !!jit_process_piece(test->walk.process, frame->regs[IP]);
 	if (good)
 		return;
 	count_reason(test);
@@ -267,23 +243,22 @@ static void report(struct test *test, const struct counts *counts)
 	printf("# HotSpot %s: %zu blobs, %llu rows, %llu KiB, first scan %llu ms, %llu with unknown instructions\n",
 	       process->vm->release, process->nr, process->nr_rows,
 	       process->table_bytes >> 10, test->scan_ns / NS_PER_MS,
-	       process->counts[COUNT_UNKNOWN]);
+	       process->kernel->counts[COUNT_UNKNOWN]);
 	printf("# %u stops in %.1f s, innermost frame generated %.1f %%, frames %.1f, generated %.1f\n",
 	       counts->stops, (now_ns() - test->begin) / 1e9, share(counts->leaf, counts->stops),
 	       share(test->walk.nr_frames, counts->stops) / 100,
 	       share(test->walk.nr_generated, counts->stops) / 100);
 	if (test->by_events)
 		printf("# %llu events, %llu lost, %llu without a method\n",
-		       test->machines.counts[COUNT_LOADS], jit_kernel_lost(&test->machines.kernel),
-		       process->counts[COUNT_MISSED]);
+		       process->kernel->counts[COUNT_LOADS], jit_kernel_lost(process->kernel),
+		       process->kernel->counts[COUNT_MISSED]);
 	printf("# complete %.2f %% (first 8 s: %.2f %% of %u), bogus %.2f %%, taken for a thread's start %u\n",
 	       share(counts->complete, counts->stops),
 	       share(counts->first_complete, counts->first), counts->first,
 	       share(counts->bogus, counts->stops), counts->falsely);
-	sort(test->reasons, test->nr_reasons, compare_reasons);
-	for (i = 0; i < test->nr_reasons && i < 12; i++)
-		printf("# %.2f %%: %s\n", share(test->reasons[i].nr, counts->stops),
-		       test->reasons[i].text);
+	for (i = 0; i < test->nr_reasons; i++)
+		printf("# %.2f %%: %s\n", share(test->nr_stopped[i], counts->stops),
+		       test->reasons.strings[i]);
 }
 
 /* A virtual machine that has just started may not have code heaps yet. */
@@ -294,7 +269,7 @@ static bool open_process(struct test *test)
 	int tries;
 
 	elf_version(EV_CURRENT);
-	test->walk.stack = xcalloc(1, MAX_STACK + PAGE);
+	test->walk.stack = xcalloc(1, MAX_STACK);
 	test->machines = (struct machines){
 		.kernel = { .on_table = set_table, .arg = &test->machines },
 		.pids = &test->pid, .nr_pids = 1,

@@ -12,7 +12,7 @@
 /* A piece's table as a file that libdw reads */
 struct image {
 	__u64 start;
-	unsigned char *bytes;
+	struct bytes file;
 	Elf *elf;
 	Dwarf_CFI *cfi;
 };
@@ -22,40 +22,39 @@ static void free_image(struct image *image)
 	if (image->cfi)
 		dwarf_cfi_end(image->cfi);
 	elf_end(image->elf);
-	free(image->bytes);
+	free(image->file.data);
 	*image = (struct image){};
 }
 
-/* A file with one section */
+/* A file with one section, whose bytes follow */
 static void make_image(struct image *image, const struct eh_frame *table)
 {
-	static const char names[] = "\0.eh_frame\0.shstrtab";
-	size_t data = sizeof(Elf64_Ehdr), text = data + table->section.size;
-	size_t sections = (text + sizeof(names) + 7) & -8, size = sections + 3 * sizeof(Elf64_Shdr);
-	Elf64_Ehdr *ehdr;
-	Elf64_Shdr *shdr;
+	struct {
+		Elf64_Ehdr ehdr;
+		Elf64_Shdr sections[3];
+		char names[24];
+	} head = {
+		.ehdr = {
+			.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+			.e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
+			.e_shoff = sizeof(Elf64_Ehdr), .e_ehsize = sizeof(Elf64_Ehdr),
+			.e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 3, .e_shstrndx = 2,
+		},
+		.sections[1] = {
+			.sh_name = 1, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC,
+			.sh_addr = table->vaddr, .sh_offset = sizeof(head),
+			.sh_size = table->section.size, .sh_addralign = 1,
+		},
+		.sections[2] = {
+			.sh_name = 11, .sh_type = SHT_STRTAB, .sh_size = sizeof(head.names),
+			.sh_offset = (char *)head.names - (char *)&head, .sh_addralign = 1,
+		},
+		.names = "\0.eh_frame\0.shstrtab",
+	};
 
-	image->bytes = xcalloc(1, size);
-	ehdr = (void *)image->bytes;
-	*ehdr = (Elf64_Ehdr){
-		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-		.e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
-		.e_shoff = sections, .e_ehsize = sizeof(*ehdr), .e_shentsize = sizeof(*shdr),
-		.e_shnum = 3, .e_shstrndx = 2,
-	};
-	memcpy(image->bytes + data, table->section.data, table->section.size);
-	memcpy(image->bytes + text, names, sizeof(names));
-	shdr = (void *)(image->bytes + sections);
-	shdr[1] = (Elf64_Shdr){
-		.sh_name = 1, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC,
-		.sh_addr = table->vaddr, .sh_offset = data,
-		.sh_size = table->section.size, .sh_addralign = 1,
-	};
-	shdr[2] = (Elf64_Shdr){
-		.sh_name = 11, .sh_type = SHT_STRTAB, .sh_offset = text, .sh_size = sizeof(names),
-		.sh_addralign = 1,
-	};
-	image->elf = elf_memory((char *)image->bytes, size);
+	bytes_put(&image->file, &head, sizeof(head));
+	bytes_put(&image->file, table->section.data, table->section.size);
+	image->elf = elf_memory((char *)image->file.data, image->file.size);
 	image->cfi = dwarf_getcfi_elf(image->elf);
 	if (!image->cfi)
 		p_err("libdw does not read a table: %s", dwarf_errmsg(-1));
@@ -94,83 +93,34 @@ static int reg_of(const Dwarf_Op *op, Dwarf_Word *add)
 	return op->atom == DW_OP_bregx || op->atom == DW_OP_regx ? (int)op->number : -1;
 }
 
-/* false: it pushes no value, or an unknown one */
-static bool push(const struct frame *frame, __u64 cfa, const Dwarf_Op *op, __u64 *value)
-{
-	Dwarf_Word add;
-	int reg = reg_of(op, &add);
-
-	if (reg >= 0) {
-		*value = reg < NR_REGS ? frame->regs[reg] + add : 0;
-		return reg < NR_REGS && frame->known >> reg & 1;
-	}
-	if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31)
-		*value = op->atom - DW_OP_lit0;
-	else if (op->atom >= DW_OP_const1u && op->atom <= DW_OP_consts)
-		*value = op->number;
-	else if (op->atom == DW_OP_call_frame_cfa)
-		*value = cfa;
-	else
-		return false;
-	return true;
-}
-
-static bool combine(__u8 atom, __u64 *a, __u64 b)
-{
-	switch (atom) {
-	case DW_OP_plus:
-		*a += b;
-		return true;
-	case DW_OP_minus:
-		*a -= b;
-		return true;
-	case DW_OP_mul:
-		*a *= b;
-		return true;
-	case DW_OP_and:
-		*a &= b;
-		return true;
-	case DW_OP_shl:
-		*a <<= b & 63;
-		return true;
-	case DW_OP_ge:
-		*a = (__s64)*a >= (__s64)b;
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* Enough of DWARF for real files. @is_value: the result is no address */
+/*
+ * Words by registers, or by the CFA: enough for all code but that of PLTs, where nearly no
+ * thread is stopped. Only the last value is used. @is_value: it is no address
+ */
 static bool evaluate(struct walk *walk, const struct frame *frame, __u64 cfa, const Dwarf_Op *ops,
 		     size_t nr, __u64 *result, bool *is_value)
 {
-	__u64 stack[16];
-	size_t i, n = 0;
+	const Dwarf_Op *op;
+	Dwarf_Word add;
+	int reg;
 
 	*is_value = nr == 1 && ops->atom == DW_OP_regx;
-	for (i = 0; i < nr; i++) {
-		const Dwarf_Op *op = &ops[i];
-
-		if (n == ARRAY_SIZE(stack))
+	*result = cfa;
+	for (op = ops; op < ops + nr; op++) {
+		reg = reg_of(op, &add);
+		if (reg >= NR_REGS || (reg >= 0 && !(frame->known >> reg & 1)))
 			return false;
-		if (push(frame, cfa, op, &stack[n])) {
-			n++;
-		} else if (op->atom == DW_OP_stack_value) {
+		if (reg >= 0)
+			*result = frame->regs[reg] + add;
+		else if (op->atom == DW_OP_plus_uconst)
+			*result += op->number;
+		else if (op->atom == DW_OP_stack_value)
 			*is_value = true;
-		} else if (op->atom == DW_OP_plus_uconst && n) {
-			stack[n - 1] += op->number;
-		} else if (op->atom == DW_OP_deref && n) {
-			if (!read_word(walk, stack[n - 1], &stack[n - 1]))
-				return false;
-		} else if (n < 2 || !combine(op->atom, &stack[n - 2], stack[n - 1])) {
+		else if (op->atom != DW_OP_call_frame_cfa &&
+			 (op->atom != DW_OP_deref || !read_word(walk, *result, result)))
 			return false;
-		} else {
-			n--;
-		}
 	}
-	*result = n ? stack[n - 1] : 0;
-	return n;
+	return nr;
 }
 
 enum step { STEP_GOOD, STEP_END, STEP_NONE, STEP_BAD };
@@ -243,30 +193,13 @@ static enum step step(struct walk *walk, Dwarf_CFI *cfi, __u64 at, struct frame 
 	return result;
 }
 
-const struct jit_code *walk_code(struct walk *walk, __u64 address)
-{
-	return jit_process_find(walk->process, address);
-}
-
-/* Of a code heap that has @address */
-const struct jit_range *walk_heap(struct walk *walk, __u64 address)
-{
-	const struct jit_range *range;
-
-	for (range = walk->process->ranges; range->nr_pieces; range++) {
-		if (address - range->start < range->size)
-			return range;
-	}
-	return NULL;
-}
-
 static Dwarf_CFI *find_table(struct walk *walk, __u64 address)
 {
+	__u64 start = jit_process_piece(walk->process, address)->area.span.start;
 	size_t i;
 
-	address -= (address - walk_heap(walk, address)->start) % JIT_PIECE;
 	for (i = 0; i < walk->nr_images; i++) {
-		if (walk->images[i].start == address)
+		if (walk->images[i].start == start)
 			return walk->images[i].cfi;
 	}
 	return NULL;
@@ -307,7 +240,7 @@ static bool is_behind_call(struct walk *walk, __u64 ip)
 const char *walk_name(struct walk *walk, __u64 ip)
 {
 	static char text[128];
-	const struct jit_code *code = walk_code(walk, ip);
+	const struct jit_code *code = jit_process_find(walk->process, ip);
 	const struct hotspot *vm = walk->process->vm;
 	Dwfl_Module *module = dwfl_addrmodule(walk->dwfl, ip);
 	const char *name = module ? dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL,
@@ -318,7 +251,7 @@ const char *walk_name(struct walk *walk, __u64 ip)
 		if (name)
 			name = strrchr(name, '/') ?: name;
 		else
-			name = walk_heap(walk, ip) ? "no blob" : "no mapping";
+			name = jit_process_piece(walk->process, ip) ? "no blob" : "no mapping";
 		return name;
 	}
 	for (i = 0; i < vm->nr_codelets; i++) {
@@ -332,10 +265,10 @@ const char *walk_name(struct walk *walk, __u64 ip)
 
 static void check_generated(struct walk *walk, __u64 ip)
 {
-	const struct jit_code *code = walk_code(walk, ip);
+	const struct jit_code *code = jit_process_find(walk->process, ip);
 
 	const struct jit_code *callee = walk->depth ?
-		walk_code(walk, walk->trace[walk->depth - 1].regs[IP] - 1) : NULL;
+		jit_process_find(walk->process, walk->trace[walk->depth - 1].regs[IP] - 1) : NULL;
 
 	/* Exceptions return to the instruction that has thrown them. */
 	if (code && code->blob.kind == HOTSPOT_METHOD && !is_behind_call(walk, ip) &&
@@ -359,7 +292,7 @@ bool walk_stack(struct walk *walk, struct frame frame)
 		ip = frame.regs[IP] - !exact;
 		walk->trace[walk->depth] = frame;
 		walk->nr_frames++;
-		generated = walk_heap(walk, ip);
+		generated = jit_process_piece(walk->process, ip);
 		module = generated ? NULL : dwfl_addrmodule(walk->dwfl, ip);
 		if (!generated && !module) {
 			walk->bogus = true;

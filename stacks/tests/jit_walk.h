@@ -46,9 +46,6 @@ void walk_read_modules(struct walk *walk);
 /* false: the stack is not complete, and ->why says where. ->trace has its frames. */
 bool walk_stack(struct walk *walk, struct frame frame);
 
-/* The code that has @address, and the code heap; or NULL */
-const struct jit_code *walk_code(struct walk *walk, __u64 address);
-const struct jit_range *walk_heap(struct walk *walk, __u64 address);
 /* What is at @ip, for people */
 const char *walk_name(struct walk *walk, __u64 ip);
 

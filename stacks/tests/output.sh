@@ -33,6 +33,27 @@ report() {
 		"$(grep -o '[^;]*_\[k\]' "$TMP/out" | sort -u)" ]
 }
 
+# What is kept, of how much; a filter that keeps nothing is an error, and leaves no file.
+filters() {
+	run 0 profile -o "$TMP/a.stacks" -o "$TMP/a.folded" -- "$WORK" shares 1 || return 1
+	all=$(awk '{ n += $NF } END { print n }' "$TMP/a.folded")
+	two=$(awk '/;share_two;/ { n += $NF } END { print n }' "$TMP/a.folded")
+	run 0 report --comm work --symbol 'share_tw?' -o "$TMP/out.json" -o - "$TMP/a.stacks" &&
+		json "sum_of('samples') == $two > 0 and d['with_user_stack'] == $two" &&
+		json 'all("share_two" in names(s) for s in d["stacks"])' &&
+		grep -q " % of $all samples, by --comm work --symbol share_tw?), .*, $two samples$" \
+			"$TMP/out" || return 1
+	run 0 report --dso work --symbol share_two -f folded "$TMP/a.stacks" &&
+		grep -q "^stacks: kept: .* % of $all samples, by --dso work" "$TMP/err" &&
+		[ "$(awk '{ n += $NF } END { print n }' "$TMP/out")" = "$two" ] &&
+		run 1 report --dso 'libc*' --symbol share_two -o "$TMP/no.svg" "$TMP/a.stacks" &&
+		grep -q "^stacks: no stack is kept: 0.00 % of $all samples" "$TMP/err" &&
+		[ ! -e "$TMP/no.svg" ] || return 1
+	run 0 profile --dso kernel -o "$TMP/out.json" -- dd if=/dev/zero of=/dev/null bs=1 count=100000 &&
+		json 'all(any(f["kind"] == "kernel" for f in s["frames"]) for s in d["stacks"])' &&
+		run 2 record --dso kernel -- true
+}
+
 # Not a file of another kernel, nor one that was cut off, nor random bytes
 bad_report() {
 	run 0 record -o "$TMP/a.stacks" -- "$WORK" shares 0.2 || return 1
@@ -116,7 +137,7 @@ stripped() {
 	place="[stripped+0x$(nm "$WORK" | sed -n 's/^0*\(.*\) T burn$/\1/p')]"
 	grep -q ' % of frames have no function name, most in stripped' "$TMP/out" &&
 		json "sum_of('samples', '$place') > 50" &&
-		json 'len({n for s in d["stacks"] for n in names(s) if "stripped+" in n}) < 8' ||
+		json "len({n for s in d['stacks'] if '$place' in names(s) for n in names(s) if 'stripped+' in n}) < 8" ||
 		return 1
 	run 0 profile -- "$WORK" shares 0.2 && ! grep -q 'most in.* work[,:]' "$TMP/out"
 }
@@ -345,6 +366,6 @@ rights() {
 	[ $? = 1 ] && grep -q 'stacks check' "$TMP/err"
 }
 
-tests formats inverted report bad_report compares terminal completion \
+tests formats inverted report filters bad_report compares terminal completion \
 	hostile_file stripped foreign_file kept changed_file same_build_id debug_file inlined \
 	pprof_lines downloads control_characters wrong usage rights

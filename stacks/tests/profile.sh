@@ -183,7 +183,7 @@ registered_stacks() {
 
 # One was registered before, others come and go; while the program stands still, rows go all the same.
 registered() {
-	"${WORK%/*}/generates" 60 >"$TMP/generates" &
+	"${WORK%/*}/generates" 300 >"$TMP/generates" &
 	pid=$!
 	timeout 20 sh -c "until [ -s '$TMP/generates' ]; do sleep 0.1; done"
 	"$STACKS" jit -v -p "$pid" >"$TMP/jit" 2>&1 &

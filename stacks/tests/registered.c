@@ -31,7 +31,6 @@ static void on_table(void *arg, __u64 start, const struct eh_frame *table)
 }
 
 static struct jit_kernel kernel = { .on_table = on_table };
-static __u64 counts[NR_COUNTS];
 
 static void add(struct registered *process, const __u8 *section)
 {
@@ -102,7 +101,7 @@ static void begin(void)
 	memory = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	mprotect(memory + PAGE, PAGE, PROT_NONE);
 	end = memory;
-	memset(counts, 0, sizeof(counts));
+	memset(kernel.counts, 0, sizeof(kernel.counts));
 	memset(&set, 0, sizeof(set));
 }
 
@@ -133,7 +132,7 @@ static void test_good(struct registered *process)
 	put_function(code + PAGE, 0x20);
 	put_end();
 	add(process, memory);
-	check("section: known", registered_nr(process) == 1 && set.nr == 1 && !counts[COUNT_UNREAD]);
+	check("section: known", registered_nr(process) == 1 && set.nr == 1 && !kernel.counts[COUNT_UNREAD]);
 	check("section: range", set.start == code && set.vaddr == code);
 	check("section: functions", start_in_table(FIRST) == code + 0x10 &&
 	      start_in_table(SECOND) == code + PAGE);
@@ -161,7 +160,7 @@ static void test_good(struct registered *process)
 static void refused(struct registered *process, const char *name)
 {
 	add(process, memory);
-	check(name, !registered_nr(process) && !set.nr && counts[COUNT_UNREAD] == 1);
+	check(name, !registered_nr(process) && !set.nr && kernel.counts[COUNT_UNREAD] == 1);
 }
 
 /* A CIE and a function of @length bytes */
@@ -220,7 +219,7 @@ static void test_limits(struct registered *process)
 		begin();
 		code = ((__u64)memory + (16 << 20)) & -PAGE;
 		put_cie("zR", relative, 1);
-		for (int k = 0; k < JIT_MAX_AREAS + i; k++)
+		for (int k = 0; k < JIT_MAX_SPANS + i; k++)
 			put_function(code + 2 * PAGE * k, 0x10);
 		put_end();
 		if (i) {
@@ -228,7 +227,7 @@ static void test_limits(struct registered *process)
 		} else {
 			add(process, memory);
 			check("limit: places", registered_nr(process) == 1 &&
-			      set.nr == JIT_MAX_AREAS);
+			      set.nr == JIT_MAX_SPANS);
 			remove_section(process, memory);
 		}
 	}
@@ -246,7 +245,7 @@ int main(void)
 	struct registered *process;
 
 	printf("TAP version 13\n");
-	process = registered_open(getpid(), &kernel, counts);
+	process = registered_open(getpid(), &kernel);
 	test_good(process);
 	test_bad(process);
 	test_limits(process);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include "cmd/main.h"
 #include "sym/elf_file.h"
 #include "sym/kernel_names.h"
 #include "sym/perf_map.h"
@@ -352,6 +353,96 @@ static bool finds_lines(const char *path, bool wanted)
 	return found;
 }
 
+/* Of three stacks with 1, 2 and 4 samples, the sum of those that are kept */
+static __u64 kept_by(struct output_filter filter)
+{
+	static const struct output_value value = { "samples", "count" };
+	struct { struct stack stack; struct frame frame; } user = {}, kernel = {}, generated = {};
+	struct output_options options = {
+		.files = { { .format = OUTPUT_TEXT } }, .nr_files = 1, .filter = filter,
+	};
+	__u64 kept, with_user, complete;
+	struct objects objects;
+	struct output *output;
+
+	objects_init(&objects);
+	objects.is_file = true;
+	objects_add_path(&objects, (struct object){}, "/no/such/lib/libfoo.so.1");
+	output = output_new(&objects, &options, "title", &value, 1);
+	symbolizer_add_name(&output->symbolizer, 0, 0x1000, "ext4_read", "ext4");
+	symbolizer_add_name(&output->symbolizer, 7, 0x2000, "Java.run", "");
+	user.frame = (struct frame){ .object = OBJECT_FIRST, .addr = 0x10 };
+	kernel.frame = (struct frame){ .object = OBJECT_KERNEL, .addr = 0x1000 };
+	generated.frame = (struct frame){ .object = OBJECT_NONE, .addr = 0x2000 };
+	user.stack.nr = kernel.stack.nr = generated.stack.nr = 1;
+	output_add(output, &(struct output_stack){
+		.process = "one", .user = &user.stack, .kernel = &kernel.stack, .values = { 1 } });
+	output_add(output, &(struct output_stack){
+		.process = "two", .tgid = 7, .user = &generated.stack, .values = { 2 } });
+	output_add(output, &(struct output_stack){
+		.process = "two", .event = "t:a:b", .values = { 4 } });
+	kept = output_filter(output) ? output_sum(output) : 0;
+	output_quality(output, &with_user, &complete);
+	if (with_user != (kept & 3) || (kept == 6 && strcmp(output->title,
+			"title (85.71 % of 7 samples, by --comm tw?)")))
+		kept = 1000;
+	output_free(output);
+	objects_free(&objects);
+	return kept;
+}
+
+static void test_filter(void)
+{
+	check("filter: none", kept_by((struct output_filter){}) == 7);
+	check("filter: process", kept_by((struct output_filter){ .comm = "tw?" }) == 6);
+	check("filter: file", kept_by((struct output_filter){ .dso = "libfoo*" }) == 1 &&
+	      kept_by((struct output_filter){ .dso = "/no/*/libfoo.so.1" }) == 1 &&
+	      !kept_by((struct output_filter){ .dso = "libfoo" }));
+	check("filter: module", kept_by((struct output_filter){ .dso = "ext4" }) == 1);
+	check("filter: function", kept_by((struct output_filter){ .symbol = "ext4_*" }) == 1 &&
+	      kept_by((struct output_filter){ .symbol = "Java.run" }) == 2);
+	check("filter: event", kept_by((struct output_filter){ .symbol = "t:a:*" }) == 4);
+	check("filter: one frame matches both",
+	      kept_by((struct output_filter){ .dso = "ext4", .symbol = "ext4_read" }) == 1 &&
+	      !kept_by((struct output_filter){ .dso = "libfoo*", .symbol = "ext4_read" }));
+}
+
+/* Does "stacks check" say that, without a kernel that it can ask? */
+static bool check_says(struct options options, int code, const char *wanted)
+{
+	FILE *terminal = stdout;
+	char *text = NULL;
+	size_t size;
+	bool good;
+
+	stdout = open_memstream(&text, &size);
+	good = check_files(&options, "a kernel") == code;
+	fclose(stdout);
+	stdout = terminal;
+	good = good && strstr(text, wanted) && strstr(text, "Missing: a kernel\n");
+	free(text);
+	return good;
+}
+
+static void hide_names(Elf64_Ehdr *elf, off_t size)
+{
+	elf->e_shstrndx = 0;
+}
+
+static void test_check(void)
+{
+	struct elf_file *file = edited_copy(geteuid(), hide_names);
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
+	check("check: process", check_says((struct options){ .pids = { getpid() }, .nr_pids = 1 },
+		EXIT_OK, "/unit: .eh_frame of "));
+	check("check: no unwind information",
+	      check_says((struct options){ .paths = { path }, .nr_paths = 1 }, EXIT_FAILED,
+			 ": no unwind information, no table: stacks end in"));
+	elf_file_close(file);
+}
+
 /* Ids of stacks have 64 bits */
 static void test_idmap(void)
 {
@@ -385,6 +476,8 @@ int main(void)
 	test_demangle();
 	test_idmap();
 	test_lines();
+	test_filter();
+	test_check();
 	printf("1..%d\n", number);
 	return failed;
 }

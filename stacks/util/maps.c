@@ -21,17 +21,17 @@
 #include "util/util.h"
 
 /* @name: of PATH_MAX bytes. false: there is nothing at @from or behind it. */
-static bool next_line(int fd, __u64 from, char *name, struct maps_line *line)
+static bool next_line(int fd, __u64 from, __u64 flags, char *name, struct maps_line *line)
 {
 	struct procmap_query query = {
 		.size = sizeof(query),
-		.query_flags = PROCMAP_QUERY_COVERING_OR_NEXT_VMA | PROCMAP_QUERY_VMA_EXECUTABLE |
-			       PROCMAP_QUERY_FILE_BACKED_VMA,
+		.query_flags = PROCMAP_QUERY_COVERING_OR_NEXT_VMA | flags,
 		.query_addr = from,
 		.vma_name_addr = (__u64)name,
 		.vma_name_size = PATH_MAX,
 	};
 
+	*name = 0;
 	if (ioctl(fd, PROCMAP_QUERY, &query)) {
 		strcpy(name, "?");
 		query.vma_name_addr = query.vma_name_size = 0;
@@ -40,7 +40,8 @@ static bool next_line(int fd, __u64 from, char *name, struct maps_line *line)
 	}
 	*line = (struct maps_line){
 		.start = query.vma_start, .end = query.vma_end, .inode = query.inode,
-		.dev_major = query.dev_major, .dev_minor = query.dev_minor, .path = name,
+		.dev_major = query.dev_major, .dev_minor = query.dev_minor,
+		.flags = query.vma_flags, .path = name,
 	};
 	return true;
 }
@@ -82,17 +83,48 @@ static int open_living(__u32 tgid, __u32 *id)
 	return fd;
 }
 
-void maps_each(__u32 tgid, maps_line_fn fn, void *arg)
+static void each(__u32 tgid, __u64 flags, maps_line_fn fn, void *arg)
 {
 	struct maps_line line = {};
 	char name[PATH_MAX];
 	__u32 id;
 	int fd = open_living(tgid, &id);
 
-	while (fd >= 0 && next_line(fd, line.end, name, &line))
+	while (fd >= 0 && next_line(fd, line.end, flags, name, &line))
 		fn(arg, id, &line);
 	if (fd >= 0)
 		close(fd);
+}
+
+void maps_each(__u32 tgid, maps_line_fn fn, void *arg)
+{
+	each(tgid, PROCMAP_QUERY_VMA_EXECUTABLE | PROCMAP_QUERY_FILE_BACKED_VMA, fn, arg);
+}
+
+void maps_each_memory(__u32 tgid, maps_line_fn fn, void *arg)
+{
+	each(tgid, 0, fn, arg);
+}
+
+bool maps_is(const struct maps_line *line, const char *name)
+{
+	const char *slash = strrchr(line->path, '/');
+
+	return slash && !strncasecmp(slash + 1, name, strlen(name));
+}
+
+static void strike_out(void *arg, __u32 id, const struct maps_line *line)
+{
+	const char **name = arg;
+
+	if (*name && maps_is(line, *name))
+		*name = NULL;
+}
+
+bool maps_has(__u32 tgid, const char *name)
+{
+	maps_each(tgid, strike_out, &name);
+	return !name;
 }
 
 /*

@@ -13,6 +13,7 @@ struct maps_line {
 	__u64 inode;
 	__u32 dev_major;
 	__u32 dev_minor;
+	__u32 flags;		/* PROCMAP_QUERY_VMA_... */
 	const char *path;	/* valid during the call */
 };
 
@@ -21,6 +22,13 @@ typedef void (*maps_line_fn)(void *arg, __u32 id, const struct maps_line *line);
 
 /* Calls @fn for the files that @tgid has mapped executable. */
 void maps_each(__u32 tgid, maps_line_fn fn, void *arg);
+/* The same for all that is mapped; ->path is "" without a name. */
+void maps_each_memory(__u32 tgid, maps_line_fn fn, void *arg);
+
+/* Does the name of the file begin so, whatever the case of its letters? */
+bool maps_is(const struct maps_line *line, const char *name);
+/* Has @tgid mapped such a file executable? */
+bool maps_has(__u32 tgid, const char *name);
 
 /*
  * Opens the mapped file, if it is a regular one. @by_name: without mmap_lock of the process. Returns
