@@ -176,7 +176,7 @@ messages() {
 # ends where there are no rows; with old ones, it would go wrong.
 registered_stacks() {
 	run 0 profile -p "$pid" -d "$1" -k none -o "$TMP/out.json" &&
-		json 'sum_of("samples", "burn") > 100' &&
+		json 'sum_of("samples", "burn") > 10' &&
 		json 'all(len(n) == 2 or n[2::2] == ["call_changes"] or n[2:5:2] == ["call_changes", "main"]
 		      for n in (names(s)[names(s).index("burn"):] for s in d["stacks"] if "burn" in names(s)))'
 }
