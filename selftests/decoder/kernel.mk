@@ -14,21 +14,21 @@ ifneq ($(shell grep -s UNWIND_TABLE_AARCH64 $(KSRC)/include/linux/unwind_table.h
 INCLUDE += -DHAVE_AARCH64
 endif
 kernel-src := $(addprefix $(KSRC)/kernel/unwind/,table.c sframe.c eh_frame.c)
-shims := $(patsubst %,$(OUT)/include/%.h,kunit/visibility $(addprefix linux/,bitops export \
-	 minmax nospec prandom random sched sched/signal siphash slab))
-tree-header := $(OUT)/include/linux/unwind_table.h
-headers := $(tree-header) $(wildcard $(KSRC)/kernel/unwind/*.h) $(shims) \
+shims := kunit/visibility $(addprefix linux/,bitops export minmax nospec prandom random sched \
+	 sched/signal siphash slab)
+# All anew if the list changes: a header that is not in it any more would hide the tree's.
+made := $(OUT)/include/made
+headers := $(made) $(KSRC)/include/linux/unwind_table.h $(wildcard $(KSRC)/kernel/unwind/*.h) \
 	   $(wildcard $(decoder)/include/*.h $(decoder)/*.h $(here)/*.h)
 
 all:
 
-$(shims):
-	@mkdir -p $(dir $@)
-	echo '#include <shim.h>' >$@
-
-$(tree-header): $(OUT)/include/%: $(KSRC)/include/%
-	@mkdir -p $(dir $@)
-	ln -sf $(abspath $<) $@
+$(made): $(decoder)/kernel.mk
+	rm -rf $(@D)
+	mkdir -p $(@D)/kunit $(@D)/linux/sched
+	for name in $(shims); do echo '#include <shim.h>' >$(@D)/$$name.h || exit 1; done
+	ln -s $(abspath $(KSRC))/include/linux/unwind_table.h $(@D)/linux/
+	touch $@
 
 # objects PROGRAM SOURCES
 objects = $(patsubst %.c,$(OUT)/$(1).d/%.o,$(notdir $(2)))
