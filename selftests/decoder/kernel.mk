@@ -13,7 +13,8 @@ INCLUDE := -I$(OUT)/include -I$(decoder)/include -I$(decoder) -I$(KSRC)/tools/in
 ifneq ($(shell grep -s UNWIND_TABLE_AARCH64 $(KSRC)/include/linux/unwind_table.h),)
 INCLUDE += -DHAVE_AARCH64
 endif
-kernel-src := $(addprefix $(KSRC)/kernel/unwind/,table.c sframe.c eh_frame.c)
+kernel-src := $(wildcard $(addprefix $(KSRC)/kernel/unwind/,\
+		table.c builder.c sframe.c dwarf.c cfi.c eh_frame.c))
 shims := kunit/visibility $(addprefix linux/,bitops export minmax nospec prandom random sched \
 	 sched/signal siphash slab)
 # All anew if the list changes: a header that is not in it any more would hide the tree's.

@@ -2,7 +2,7 @@
 /*
  * Files that are made to cost much: how much memory and time does a table take at most?
  *
- * Memory has to be within what table.c says. Time is only printed: it depends on the machine.
+ * Memory has to be within what builder.c says. Time is only printed: it depends on the machine.
  */
 #include <errno.h>
 #include <inttypes.h>

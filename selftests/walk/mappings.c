@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What the kernel does from an address to a table, in as many dependent loads as
- * kernel/unwind/object.c: nodes of the maple tree, VMA, file, inode, super block, and a hash
+ * kernel/unwind/mapping.c: nodes of the maple tree, VMA, file, inode, super block, and a hash
  * of objects by the file's identity; then, by another hash, the table of an object.
  */
 #include <err.h>

@@ -54,7 +54,7 @@ int arch_uretprobe_trampoline_words(unsigned long ip)
 	return -1;
 }
 
-/* object.c */
+/* mapping.c and object.c */
 int unwind_user_map(unsigned long ip, struct unwind_user_mapping *map,
 		    struct unwind_user_vma *vma)
 {

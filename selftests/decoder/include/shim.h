@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What kernel/unwind/{table,sframe,eh_frame}.c and their users take from the kernel.
+ * What kernel/unwind/{table,builder,sframe,dwarf,cfi,eh_frame}.c and their users take from the kernel.
  * kernel.mk makes headers of the kernel's names that include this one; others are those of the
  * tree's tools/include.
  */
