@@ -132,7 +132,10 @@ class Ktap(Results):
     def result(self, indent, good, at, name, comment):
         if not self.levels or indent > self.levels[-1].indent:
             if not self.loose:
-                return  # no document is open there: output of the test
+                # No document is open there: output of the test. It may not hide a failure.
+                if not good:
+                    self.fail(f"{name} failed outside of a document")
+                return
             self.begin(indent)
         children = len(self.rows)
         while len(self.levels) > (not self.loose) and indent < self.levels[-1].indent:
@@ -142,6 +145,8 @@ class Ktap(Results):
             self.begin(indent)  # another document, without a header
         level = self.levels[-1]
         if indent != level.indent:
+            if not good:
+                self.fail(f"{name} failed outside of a document")
             return
         level.seen += 1
         if at != level.seen:

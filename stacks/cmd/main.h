@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef __STACKS_MAIN_H
-#define __STACKS_MAIN_H
+#pragma once
 
 #include "session/options.h"
 
@@ -17,5 +16,3 @@ int cmd_top(struct options *options);
 int check_files(struct options *options, const char *missing);
 /* As "dump", with another text */
 int dump_threads(struct options *options, void (*write_text)(struct output *output, FILE *file));
-
-#endif /* __STACKS_MAIN_H */

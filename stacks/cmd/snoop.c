@@ -48,14 +48,6 @@ static const char *event_name(const struct snooper *snooper, const struct event_
 	       probe ? probe->name : snooper->session.options->probes.probes[0].name;
 }
 
-/* Why the wanted stack is missing, or NULL */
-static const char *error_note(const struct event_record *event)
-{
-	if (!event->error)
-		return NULL;
-	return event->error == ENOBUFS ? "user stack lost" : strerror(event->error);
-}
-
 /* Without a measurement there is no output. */
 static void begin(struct snooper *snooper)
 {
@@ -70,7 +62,7 @@ static void print_event(struct snooper *snooper, const struct event_record *even
 			const char *note)
 {
 	struct session *session = &snooper->session;
-	struct output_stack stack = { .tgid = event->tgid, .note = error_note(event) ?: note };
+	struct output_stack stack = { .tgid = event->tgid, .note = event->error ? strerror(event->error) : note };
 	/* One that came before the clock was read */
 	__u64 time = event->time > session->begin ? event->time - session->begin : 0;
 	char comm[COMM_SIZE + 1] = "";

@@ -3,8 +3,7 @@
  * The code cache of HotSpot (OpenJDK's virtual machine), read from outside by the description
  * that libjvm.so exports for debuggers: which fields its structures have, and where.
  */
-#ifndef __STACKS_HOTSPOT_H
-#define __STACKS_HOTSPOT_H
+#pragma once
 
 #include "jit/rows.h"
 
@@ -117,5 +116,3 @@ void hotspot_name(const struct hotspot *vm, const struct hotspot_blob *blob, cha
 /* Rows of a blob with this code. false: it has an instruction that is not known. */
 bool hotspot_rows(struct hotspot *vm, const struct hotspot_blob *blob, const __u8 *code,
 		  struct jit_rows *rows);
-
-#endif /* __STACKS_HOTSPOT_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Shared by jit.bpf.c and who loads it */
-#ifndef __STACKS_JIT_INTERFACE_H
-#define __STACKS_JIT_INTERFACE_H
+#pragma once
 
 #include <linux/types.h>
 
@@ -64,5 +63,3 @@ struct jit_section_key {
 #define JIT_UNLOAD_START(cookie)	((cookie) & 0xffff)
 #define JIT_UNLOAD_END(cookie)		((cookie) >> 16 & 0xffff)
 #define JIT_UNLOAD_OFFSETS		(1ULL << 32)	/* 32-bit offsets; else addresses */
-
-#endif /* __STACKS_JIT_INTERFACE_H */

@@ -229,8 +229,12 @@ int jit_kernel_watch(struct jit_kernel *kernel, int fd)
 	struct elf_file *file;
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st))
+	if (fd < 0)
 		return -EBADF;
+	if (fstat(fd, &st)) {
+		close(fd);
+		return -EBADF;
+	}
 	for (known = kernel->libgccs; known < kernel->libgccs + kernel->nr_libgccs; known++) {
 		if (known->inode == st.st_ino && known->device == st.st_dev) {
 			close(fd);

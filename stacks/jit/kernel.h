@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What the kernel does for "stacks jit": it takes tables, and tells which code comes and goes. */
-#ifndef __STACKS_JIT_KERNEL_H
-#define __STACKS_JIT_KERNEL_H
+#pragma once
 
 #include "jit/hotspot.h"
 #include "jit/interface.h"
@@ -71,5 +70,3 @@ void jit_kernel_attach(struct jit_process *process);
 int jit_kernel_watch(struct jit_kernel *kernel, int fd);
 /* Events that found no room */
 __u64 jit_kernel_lost(const struct jit_kernel *kernel);
-
-#endif /* __STACKS_JIT_KERNEL_H */

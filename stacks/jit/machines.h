@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The processes that generate code: from when a library that does it is mapped until they end */
-#ifndef __STACKS_MACHINES_H
-#define __STACKS_MACHINES_H
+#pragma once
 
 #include "jit/process.h"
 #include "util/util.h"
@@ -38,5 +37,3 @@ bool machines_wait(struct machines *all, unsigned int ms);
 /* NULL: it has no virtual machine, or one that is starting */
 struct jit_process *machines_process(const struct machines *all, __u32 pid);
 void machines_close(struct machines *all);
-
-#endif /* __STACKS_MACHINES_H */

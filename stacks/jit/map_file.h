@@ -6,8 +6,7 @@
  * (to the user of the process in file systems that do not allow it), but is made with the rights
  * of the process: that chooses what its /tmp is.
  */
-#ifndef __STACKS_MAP_FILE_H
-#define __STACKS_MAP_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <linux/types.h>
@@ -31,5 +30,3 @@ bool map_file_keep(struct map_file *map);
 
 /* NULL: nothing. Removes the file, too, if it is still the one that was written. */
 void map_file_close(struct map_file *map);
-
-#endif /* __STACKS_MAP_FILE_H */

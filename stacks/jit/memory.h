@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Memory of another process, which may be hostile */
-#ifndef __STACKS_MEMORY_H
-#define __STACKS_MEMORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,5 +16,3 @@ __u32 memory_u32(__u32 pid, __u64 address);
 
 /* At most @size - 1 bytes, and a 0; empty if it cannot be read */
 void memory_string(__u32 pid, __u64 address, char *to, size_t size);
-
-#endif /* __STACKS_MEMORY_H */

@@ -3,8 +3,7 @@
  * The generated code of a process: blobs with their rows, and the pieces of the address space that
  * need a new table
  */
-#ifndef __STACKS_JIT_PROCESS_H
-#define __STACKS_JIT_PROCESS_H
+#pragma once
 
 #include "jit/kernel.h"
 #include "jit/map_file.h"
@@ -77,5 +76,3 @@ void jit_process_load(struct jit_process *process, __u64 address);
 /* The piece that has @address, and the code; or NULL */
 struct jit_piece *jit_process_piece(const struct jit_process *process, __u64 address);
 const struct jit_code *jit_process_find(const struct jit_process *process, __u64 address);
-
-#endif /* __STACKS_JIT_PROCESS_H */

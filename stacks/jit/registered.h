@@ -3,8 +3,7 @@
  * The sections .eh_frame that a process has registered with libgcc. Compilers that are built on LLVM
  * (of PostgreSQL, numba, Julia) do that for the code that they generate.
  */
-#ifndef __STACKS_REGISTERED_H
-#define __STACKS_REGISTERED_H
+#pragma once
 
 #include "jit/kernel.h"
 
@@ -31,5 +30,3 @@ void registered_remove(struct registered *process, __u64 address);
 void registered_prepare(struct registered *process);
 /* Supplies tables that have changed. Return: are there more? */
 bool registered_flush(struct registered *process);
-
-#endif /* __STACKS_REGISTERED_H */

@@ -3,8 +3,7 @@
  * From instructions to rows: where the caller's registers are, at each instruction of a piece of
  * code, as the stack pointer and the frame pointer move along the flow of control.
  */
-#ifndef __STACKS_ROWS_H
-#define __STACKS_ROWS_H
+#pragma once
 
 #include <stdbool.h>
 #include <linux/types.h>
@@ -103,5 +102,3 @@ void eh_frame_begin(struct eh_frame *eh, __u64 vaddr);
 /* Adds the part of a function that is in [@from, @to); addresses without a row are left out. */
 void eh_frame_add(struct eh_frame *eh, __u64 start, __u32 size, const struct jit_rows *rows,
 		  __u64 from, __u64 to);
-
-#endif /* __STACKS_ROWS_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* A section .eh_frame in the memory of a process, which may be hostile */
-#ifndef __STACKS_SECTION_H
-#define __STACKS_SECTION_H
+#pragma once
 
 #include "jit/interface.h"
 #include "jit/rows.h"
@@ -38,5 +37,3 @@ void section_free(struct section *section);
 
 /* Appends it to a table, with addresses that are relative to where its entries are then */
 void section_add_to(struct eh_frame *table, const struct section *section);
-
-#endif /* __STACKS_SECTION_H */

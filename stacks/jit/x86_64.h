@@ -3,8 +3,7 @@
  * Instructions of x86-64, as the decoder of the kernel has them: how they move the stack and the
  * frame pointer
  */
-#ifndef __STACKS_X86_64_H
-#define __STACKS_X86_64_H
+#pragma once
 
 #include <stddef.h>
 #include <linux/types.h>
@@ -51,5 +50,3 @@ struct instruction {
 };
 
 void instruction_decode(const __u8 *code, size_t size, struct instruction *insn);
-
-#endif /* __STACKS_X86_64_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Stacks with their values, and the formats in which they are written. */
-#ifndef __STACKS_OUTPUT_H
-#define __STACKS_OUTPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -265,5 +264,3 @@ struct data {
 /* false: it cannot be read, or is no such file; that was said, and @data is to be freed. */
 bool data_read(struct data *data, const char *path, const struct output_options *options);
 void data_free(struct data *data);
-
-#endif /* __STACKS_OUTPUT_H */

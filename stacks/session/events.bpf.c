@@ -13,14 +13,12 @@ char LICENSE[] SEC("license") = "GPL";
 
 /*
  * -ENODATA: there is no stack. -ENOSPC: ids are valid all the same, and the ring counts the
- * record. -ENOBUFS: the user stack is lost, though there may be a record.
+ * record.
  *
  * Return: an errno, which was counted, or 0
  */
-static int count_error(int result, const struct bpf_stack_capture *io)
+static int count_error(int result)
 {
-	if (io->record_flags & BPF_STACK_RECORD_USER_LOST)
-		result = -ENOBUFS;
 	if (result >= 0 || result == -ENODATA || result == -ENOSPC)
 		return 0;
 	if (result < -MAX_ERRNO)
@@ -107,12 +105,11 @@ static void count(struct event_stats *s, const struct count_key *key, const stru
 	add(&row->delay_ns, count->delay_ns);
 }
 
-static void set_stacks(struct count_key *key, const struct bpf_stack_capture *io, int error)
+static void set_stacks(struct count_key *key, const struct bpf_stack_capture *io)
 {
 	key->kernel = io->kernel;
 	key->user = io->cookie ?: io->user;
 	key->is_cookie = !!io->cookie;
-	key->user_lost = !!error;
 }
 
 /* A request with its payload */
@@ -161,11 +158,11 @@ static __always_inline int on_event(void *ctx, __u32 stacks, __u64 event)
 				   report_events ? sizeof(request) : sizeof(*io));
 	if (result > 0)
 		add(&s->pending, 1);
-	error = count_error(result, io);
+	error = count_error(result);
 	if (report_events) {
 		report_event(&request, result, error);
-	} else if (!error || error == ENOBUFS) {
-		set_stacks(&key, io, error);
+	} else if (!error) {
+		set_stacks(&key, io);
 		set_who(&key.who, bpf_get_current_task_btf());
 		key.event = event;
 		count(s, &key, &one);
@@ -292,7 +289,8 @@ static void begin_wait(void *ctx, struct task_struct *task, __u64 now)
 	result = bpf_stack_capture(ctx, &records, &objects, &io, sizeof(io));
 	if (result > 0)
 		add(&s->pending, 1);
-	set_stacks(&wait->key, &io, count_error(result, &io));
+	count_error(result);
+	set_stacks(&wait->key, &io);
 	/*
 	 * The lock may have been dropped to look for another task: a task that was woken
 	 * meanwhile was on the way to sleep, and no other wake-up will come.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What the BPF programs share with user space. */
-#ifndef __STACKS_EVENTS_H
-#define __STACKS_EVENTS_H
+#pragma once
 
 #include <linux/types.h>
 
@@ -41,8 +40,7 @@ struct count_key {
 	__u64	waker_user;
 	__u64	event;		/* number of the probe, or the address of what returns */
 	__u8	is_cookie;	/* @user is one */
-	__u8	user_lost;	/* there is a user stack, but it will not be known */
-	__u8	reserved[6];
+	__u8	reserved[7];
 	struct who who;
 	char	waker[COMM_SIZE];
 };
@@ -93,5 +91,3 @@ struct thread_record {
 	char	comm[COMM_SIZE];
 	__u32	reserved;
 };
-
-#endif /* __STACKS_EVENTS_H */

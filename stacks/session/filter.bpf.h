@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* For events.bpf.c: what is used of the kernel, and which tasks are measured */
-#ifndef __STACKS_FILTER_BPF_H
-#define __STACKS_FILTER_BPF_H
+#pragma once
 
 #include <stdbool.h>
 #include <linux/bpf.h>
@@ -15,7 +14,6 @@
 #define EINVAL	22
 #define ENOSPC	28
 #define ENODATA	61
-#define ENOBUFS	105
 
 /* Arguments of bpf_stack_capture(), as in the kernel's BTF */
 struct bpf_stack_capture {
@@ -224,5 +222,3 @@ static void set_who(struct who *who, struct task_struct *task)
 		bpf_probe_read_kernel(who->comm, sizeof(who->comm), &task->group_leader->comm);
 	}
 }
-
-#endif /* __STACKS_FILTER_BPF_H */

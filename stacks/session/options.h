@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The options of all commands, and what each takes. Wrong ones end this program. */
-#ifndef __STACKS_OPTIONS_H
-#define __STACKS_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -82,5 +81,3 @@ struct command {
 
 /* @argv[0] is the name of the command. */
 void options_parse(struct options *options, const struct command *command, int argc, char **argv);
-
-#endif /* __STACKS_OPTIONS_H */

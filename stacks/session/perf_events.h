@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The perf events that take the samples. */
-#ifndef __STACKS_PERF_EVENTS_H
-#define __STACKS_PERF_EVENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ __u64 sampling_ns(const struct sampling *sampling);
 int perf_events_open(struct perf_events *events, struct bpf_program *prog,
 		     const struct sampling *sampling, const __u64 *cpus);
 void perf_events_close(struct perf_events *events);
-
-#endif /* __STACKS_PERF_EVENTS_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Probes: on functions, their returns, tracepoints, USDT. */
-#ifndef __STACKS_PROBES_H
-#define __STACKS_PROBES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ void probes_detach(struct probes *probes);
 
 /* Of an event, by its number; NULL: it is none, but 0 or an address. */
 const struct probe *probes_find(const struct probes *probes, __u64 nr);
-
-#endif /* __STACKS_PROBES_H */

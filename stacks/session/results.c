@@ -88,7 +88,6 @@ static void add_row(struct session *session, struct output *output, const struct
 			    count->delay_ns },
 		.waker_kernel = stacks_find(&session->stacks, key->waker_kernel),
 		.waker_user = stacks_find(&session->stacks, key->waker_user),
-		.note	= key->user_lost ? "user stack lost" : NULL,
 	};
 	__u64 user = key->user;
 
@@ -150,7 +149,6 @@ int session_read(struct session *session, struct output *output, int flags)
 	return error;
 }
 
-/* An event that has lost only its user stack has a row. */
 static void add_errors(struct session *session, struct output *output)
 {
 	__u64 nr;
@@ -160,9 +158,9 @@ static void add_errors(struct session *session, struct output *output)
 		nr = __atomic_exchange_n(&session->skel->bss->nr_errors[i], 0, __ATOMIC_RELAXED);
 		if (!nr)
 			continue;
-		output_loss(output, strings_format(&output->texts, "events without %s: %s", i == ENOBUFS ?
-						   "their user stack" : "any stack", strerror(i)), nr);
-		session->nr_without_stack += i == ENOBUFS || session->options->what == CMD_OFFCPU ? 0 : nr;
+		output_loss(output, strings_format(&output->texts, "events without any stack: %s",
+						   strerror(i)), nr);
+		session->nr_without_stack += session->options->what == CMD_OFFCPU ? 0 : nr;
 	}
 }
 
@@ -204,7 +202,8 @@ static void add_losses(struct session *session, struct output *output)
 		    session->nr_unread);
 	output_loss(output, "records: malformed", session->stacks.nr_malformed);
 	output_loss(output, "processes that were not followed: no memory",
-		    session->skel->bss->nr_not_followed);
+		    __atomic_exchange_n(&session->skel->bss->nr_not_followed, 0,
+					__ATOMIC_RELAXED));
 	output_loss(output, "records: an object has no name, as there are too many",
 		    session->stacks.nr_without_object);
 	output_loss(output, "records: the kernel stack was cut off at the limit",
@@ -241,9 +240,9 @@ void session_add_counts(struct session *session, struct output *output)
 	output_count(output, "records", session->stacks.nr_records);
 	output_count(output, "user stacks that came later", session->stats.pending);
 	output_count(output, "waits shorter than the minimum (-m)", session->stats.brief);
+	session->nr_missed_now = since(&session->nr_missed, missed_runs(session));
 	output_loss(output, "events: a BPF program was running already",
-		    session->options->probes.nr_missed +
-		    since(&session->nr_missed, missed_runs(session)));
+		    session->options->probes.nr_missed + session->nr_missed_now);
 	output_loss(output, "switches: no memory", session->stats.no_memory);
 	output_loss(output, "stacks of wakers that were not known at once",
 		    session->stats.no_waker);
@@ -275,7 +274,7 @@ static void check_sum(struct session *session, struct output *output, bool last)
 static void say_end(const struct session *session, const struct output *output)
 {
 	__u64 lost = session->stats.full + session->stats.busy + session->nr_without_stack +
-		     session->options->probes.nr_missed + session->nr_missed;
+		     session->options->probes.nr_missed + session->nr_missed_now;
 	__u64 with_user, complete, all = session->stats.events;
 	const struct output_options *options = output->options;
 	size_t i;

@@ -89,8 +89,6 @@ static void report_event(struct session *session, const struct bpf_stack_view *v
 	event.kernel = rec->kernel;
 	event.user = rec->user;
 	event.cookie = rec->cookie;
-	if (rec->flags & BPF_STACK_RECORD_USER_LOST)
-		event.error = ENOBUFS;
 	session->ops.event(session, &event);
 }
 

@@ -3,8 +3,7 @@
  * A measurement, from its begin to its end: of a command, of processes or all; until the targets
  * end, the time is over, or a signal comes.
  */
-#ifndef __STACKS_SESSION_H
-#define __STACKS_SESSION_H
+#pragma once
 
 #include <stdbool.h>
 #include "session/events.h"
@@ -57,7 +56,8 @@ struct session {
 	__u64 nr_without_stack;		/* events that have no row for that reason */
 	__u64 nr_read;			/* events that session_read() has found */
 	__u64 nr_dropped;		/* by the ring, and missed by programs, that were told */
-	__u64 nr_missed;
+	__u64 nr_missed;		/* runs of programs, in all and */
+	__u64 nr_missed_now;		/* in this interval */
 	__u64 nr_all;			/* events, and those of them that are known to be in rows, or */
 	__u64 nr_known;			/* to be lost, up to the last check */
 };
@@ -140,5 +140,3 @@ int programs_end(struct session *session);
 int programs_wait(struct session *session);
 /* Since the last time */
 void programs_read_stats(struct session *session);
-
-#endif /* __STACKS_SESSION_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The process that is measured. */
-#ifndef __STACKS_TARGET_H
-#define __STACKS_TARGET_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -50,5 +49,3 @@ int target_status(const struct target *target);
 /* Ends a started command that still runs. */
 void target_stop(struct target *target);
 void target_close(struct target *target);
-
-#endif /* __STACKS_TARGET_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* One ELF file, and its segments. */
-#ifndef __STACKS_ELF_FILE_H
-#define __STACKS_ELF_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <gelf.h>
@@ -41,5 +40,3 @@ bool elf_file_is_entry(const struct elf_file *file, __u64 offset);
  * byte or not; false: it is not in the code.
  */
 bool elf_code_segment(Elf *elf, __u64 at, bool is_address, GElf_Phdr *segment);
-
-#endif /* __STACKS_ELF_FILE_H */

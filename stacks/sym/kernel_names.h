@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Names of functions of the kernel, as /proc/kallsyms has them. */
-#ifndef __STACKS_KERNEL_NAMES_H
-#define __STACKS_KERNEL_NAMES_H
+#pragma once
 
 #include <stddef.h>
 #include <linux/types.h>
@@ -24,5 +23,3 @@ void kernel_names_free(struct kernel_names *names);
  */
 const char *kernel_names_find(const struct kernel_names *names, __u64 address,
 			      const char **module);
-
-#endif /* __STACKS_KERNEL_NAMES_H */

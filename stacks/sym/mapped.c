@@ -58,6 +58,8 @@ static int prepare_file(struct reading *reading, struct mapped_file *file, int f
 		return fd;
 	if (file->is_copy && is_new(&reading->copied, &file->st) && file->st.st_size <= MAX_COPY)
 		copy = file_copy(fd, file->st.st_size);
+	if (file->is_copy && file->st.st_size > MAX_COPY)
+		file->opened = false;
 	close(fd);
 	return copy;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Opens the files that a process has mapped executable, in a child: see util/child.h. */
-#ifndef __STACKS_MAPPED_H
-#define __STACKS_MAPPED_H
+#pragma once
 
 #include <stdbool.h>
 #include <linux/limits.h>
@@ -35,5 +34,3 @@ __u64 mapped_key(const struct maps_line *line);
  * or with none.
  */
 void mapped_read(const void *request);
-
-#endif /* __STACKS_MAPPED_H */

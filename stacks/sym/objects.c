@@ -108,6 +108,14 @@ static void name_object(struct object *object, const char *path)
 	object->name = xstrdup(basename(path));
 }
 
+static void complete_build_id(struct object *object, const struct object *from)
+{
+	if (object->build_id_size)
+		return;
+	object->build_id_size = from->build_id_size;
+	memcpy(object->build_id, from->build_id, from->build_id_size);
+}
+
 /*
  * Known from the kernel, by another name, or from a process that was gone too early. Anybody can
  * make a file with the build id of another one: if there is a file of root's, it names functions.
@@ -136,10 +144,7 @@ static void complete_object(struct objects *objects, struct object *object,
 		object->st = new->st;
 	}
 	object->opened |= new->opened;
-	if (!object->build_id_size) {
-		object->build_id_size = new->build_id_size;
-		memcpy(object->build_id, new->build_id, new->build_id_size);
-	}
+	complete_build_id(object, new);
 }
 
 static __u32 find_file(const struct objects *objects, const struct object *like)
@@ -183,13 +188,12 @@ struct reading {
 };
 
 /* Copies stay in memory. */
-static bool has_room(int fd)
+static bool has_room(struct objects *objects, int fd)
 {
-	static unsigned long long copied;
 	struct stat st;
 
-	copied += fstat(fd, &st) ? 0 : st.st_size;
-	return copied <= MAX_COPIED;
+	objects->copied += fstat(fd, &st) ? 0 : st.st_size;
+	return objects->copied <= MAX_COPIED;
 }
 
 static void on_mapped(void *arg, const void *data, size_t size, int fd)
@@ -206,9 +210,10 @@ static void on_mapped(void *arg, const void *data, size_t size, int fd)
 		.is_copy = file->is_copy,
 	};
 
-	if (fd >= 0 && file->is_copy && !has_room(fd)) {
+	if (fd >= 0 && file->is_copy && !has_room(reading->objects, fd)) {
 		close(fd);
 		fd = -1;
+		new.opened = false;
 	}
 	reading->in_file = file->is_begin;
 	if (!file->is_begin)
@@ -263,10 +268,8 @@ static __u32 add_kernel(struct objects *objects, const struct bpf_stack_object *
 {
 	struct object *kernel = object_at(objects, OBJECT_KERNEL);
 
-	if (row->kind == BPF_STACK_OBJECT_KERNEL && !kernel->build_id_size) {
-		kernel->build_id_size = object.build_id_size;
-		memcpy(kernel->build_id, object.build_id, object.build_id_size);
-	}
+	if (row->kind == BPF_STACK_OBJECT_KERNEL)
+		complete_build_id(kernel, &object);
 	object.name = xstrdup("[kernel]");
 	object.kernel_start = row->start;
 	return add_object(objects, object);
@@ -280,6 +283,8 @@ static __u32 add_user(struct objects *objects, __u32 tgid, struct object object)
 		index = find_object(objects, &object, object.id);
 	if (index != OBJECT_NONE) {
 		object_at(objects, index)->id = object.id;
+		/* The kernel may read what this program may not. */
+		complete_build_id(object_at(objects, index), &object);
 		return index;
 	}
 	object.name = object.build_id_size ? name_of_build_id(&object) :

@@ -3,8 +3,7 @@
  * Objects: what addresses belong to. An object is one ELF file, however many processes map it,
  * and is known by its build id, or else by device, inode, size and the time of its last change.
  */
-#ifndef __STACKS_OBJECTS_H
-#define __STACKS_OBJECTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <linux/types.h>
@@ -52,6 +51,7 @@ struct objects {
 	struct idmap hung;		/* by mapped_key(): files that did not answer */
 	struct strings hung_files;	/* their names */
 	struct strings hung_processes;	/* ids of processes whose mappings were not told in time */
+	__u64 copied;			/* bytes of files that FUSE serves */
 	__u64 nr_unknown;		/* ids that no record has described */
 	bool has_new_names;		/* a file with other names was found for an object */
 };
@@ -84,5 +84,3 @@ static inline struct object *object_at(const struct objects *objects, __u32 inde
 {
 	return &objects->objects[index];
 }
-
-#endif /* __STACKS_OBJECTS_H */

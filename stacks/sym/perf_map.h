@@ -3,8 +3,7 @@
  * Names of generated code: compilers at run time write them to /tmp/perf-PID.map, lines of
  * start, size (both hexadecimal) and name; see tools/perf/Documentation/jit-interface.txt.
  */
-#ifndef __STACKS_PERF_MAP_H
-#define __STACKS_PERF_MAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <linux/types.h>
@@ -32,5 +31,3 @@ void perf_map_free(struct perf_map *map);
 
 /* NULL: it is in no function. If several lines match, the last of 64 counts. */
 const char *perf_map_name(const struct perf_map *map, __u64 address);
-
-#endif /* __STACKS_PERF_MAP_H */

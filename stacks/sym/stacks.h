@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Stacks by the ids that the kernel has for them, with frames that refer to objects. */
-#ifndef __STACKS_STACKS_H
-#define __STACKS_STACKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <bpf/stack_record.h>
@@ -41,5 +40,3 @@ const struct stack *stacks_find(const struct stacks *stacks, __u64 id);
 
 /* Why a walk ended (enum bpf_stack_stop), in words */
 const char *stack_stop_name(unsigned int stop);
-
-#endif /* __STACKS_STACKS_H */

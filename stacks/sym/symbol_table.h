@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The symbols of one file, by address, and the entries of its PLT. */
-#ifndef __STACKS_SYMBOL_TABLE_H
-#define __STACKS_SYMBOL_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <elfutils/libdwfl.h>
@@ -32,5 +31,3 @@ int symbols_compare(const void *left, const void *right);
 
 /* A mark of ARM between code and data, such as $x: nobody calls a function so. */
 bool symbol_is_mark(const char *name);
-
-#endif /* __STACKS_SYMBOL_TABLE_H */

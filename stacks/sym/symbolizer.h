@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* From frames to what people call them: the functions of the source. */
-#ifndef __STACKS_SYMBOLIZER_H
-#define __STACKS_SYMBOLIZER_H
+#pragma once
 
 #include <stdbool.h>
 #include <linux/types.h>
@@ -97,5 +96,3 @@ void symbolizer_refresh(struct symbolizer *symbolizer);
 /* Of a file of stacks: the name at an address of the kernel, or of generated code of @tgid */
 void symbolizer_add_name(struct symbolizer *symbolizer, __u32 tgid, __u64 addr, const char *name,
 			 const char *module);
-
-#endif /* __STACKS_SYMBOLIZER_H */

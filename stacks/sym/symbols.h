@@ -3,8 +3,7 @@
  * The functions of a file: of the file itself, and by libdwfl of its .gnu_debugdata, its debug
  * file in /usr/lib/debug/.build-id, or from a debuginfod server, if $DEBUGINFOD_URLS names some.
  */
-#ifndef __STACKS_SYMBOLS_H
-#define __STACKS_SYMBOLS_H
+#pragma once
 
 #include <stdbool.h>
 #include <elfutils/libdwfl.h>
@@ -85,5 +84,3 @@ bool functions_find(struct functions *functions, Elf *elf, GElf_Addr address, GE
  * for more than 4 KiB, or takes longer than 100 ms, or ten others did. To be freed.
  */
 char *demangle(const char *name);
-
-#endif /* __STACKS_SYMBOLS_H */

@@ -3,8 +3,7 @@
  * For tests/jit.c: walks a stack through generated code by its tables, which libdw reads, and through
  * files by libdwfl
  */
-#ifndef __STACKS_JIT_WALK_H
-#define __STACKS_JIT_WALK_H
+#pragma once
 
 #include <elfutils/libdwfl.h>
 #include "jit/process.h"
@@ -48,5 +47,3 @@ bool walk_stack(struct walk *walk, struct frame frame);
 
 /* What is at @ip, for people */
 const char *walk_name(struct walk *walk, __u64 ip);
-
-#endif /* __STACKS_JIT_WALK_H */

@@ -3,8 +3,7 @@
  * Work that may never end, as a server of files does not answer, or a process holds a lock: a child
  * does it, and is left behind then.
  */
-#ifndef __STACKS_CHILD_H
-#define __STACKS_CHILD_H
+#pragma once
 
 #include <stddef.h>
 #include <linux/types.h>
@@ -30,5 +29,3 @@ int child_call(child_work_fn work, const void *request, size_t size, child_messa
 /* From now on the id of the child is at @pid. */
 void child_announce(__u32 *pid);
 void child_end(void);
-
-#endif /* __STACKS_CHILD_H */

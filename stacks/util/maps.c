@@ -172,6 +172,7 @@ static int open_name(const char *path, const struct maps_line *line)
 		return fd;
 	if (fd >= 0)
 		close(fd);
+	errno = ESTALE;
 	return -1;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What processes have mapped, and whose files that are. */
-#ifndef __STACKS_MAPS_H
-#define __STACKS_MAPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -58,5 +57,3 @@ bool is_own(const struct stat *st);
 
 /* Can others change what is in a file? true if that is not known. */
 bool file_is_foreign(int fd);
-
-#endif /* __STACKS_MAPS_H */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* A set of strings: each is kept once, and has a number. */
-#ifndef __STACKS_STRING_SET_H
-#define __STACKS_STRING_SET_H
+#pragma once
 
 #include "util/util.h"
 
@@ -23,5 +22,3 @@ void make_printable(char *text);
 /* The copy of what printf() would print, made printable */
 const char *strings_format(struct strings *strings, const char *fmt, ...) LIKE_PRINTF(2, 3);
 void strings_free(struct strings *strings);
-
-#endif /* __STACKS_STRING_SET_H */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef __STACKS_UTIL_H
-#define __STACKS_UTIL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -94,5 +93,3 @@ bool idmap_get(const struct idmap *map, __u64 key, __u64 *value);
 long idmap_find(const struct idmap *map, __u64 key);
 void idmap_set(struct idmap *map, __u64 key, long value);
 void idmap_free(struct idmap *map);
-
-#endif /* __STACKS_UTIL_H */
