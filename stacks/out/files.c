@@ -16,6 +16,7 @@ static const struct {
 	[OUTPUT_TEXT] = { "text", ".txt", text_write },
 	[OUTPUT_FOLDED] = { "folded", ".folded", folded_write },
 	[OUTPUT_SVG] = { "svg", ".svg", flame_graph_write },
+	[OUTPUT_FIREFOX] = { "firefox", ".firefox.json", firefox_write },
 	[OUTPUT_JSON] = { "json", ".json", json_write },
 	[OUTPUT_PPROF] = { "pprof", ".pb.gz", pprof_write },
 	[OUTPUT_DATA] = { "stacks", ".stacks", data_write },
@@ -31,7 +32,7 @@ bool output_set_format(struct output_options *options, const char *name)
 		options->format = i;
 		return true;
 	}
-	p_err("the format must be text, folded, svg, json, pprof or stacks, not '%s'", name);
+	p_err("the format must be text, folded, svg, firefox, json, pprof or stacks, not '%s'", name);
 	return false;
 }
 
@@ -92,7 +93,7 @@ static bool open_file(struct output_options *options, struct output_file *file)
 {
 	file->format = format_of(options, file);
 	if (file->format == OUTPUT_NO_FORMAT) {
-		p_err("%s: which format? Its suffix is none of .txt, .folded, .svg, .json, .pb.gz and .stacks; see -f",
+		p_err("%s: which format? Its suffix is none of .txt, .folded, .svg, .firefox.json, .json, .pb.gz and .stacks; see -f",
 		      file->path);
 		return false;
 	}

@@ -1,30 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0
 /* All that was found, for programs. Texts are UTF-8 without control characters by now. */
 #include <stdlib.h>
-#include <json_object.h>
 #include "out/output.h"
+#include "out/json.h"
 
-static void put(struct json_object *object, const char *name, struct json_object *value)
+void json_put(struct json_object *object, const char *name, struct json_object *value)
 {
 	if (json_object_object_add(object, name, check_memory(value)))
 		check_memory(NULL);
 }
 
-static void append(struct json_object *array, struct json_object *value)
+void json_append(struct json_object *array, struct json_object *value)
 {
 	if (json_object_array_add(array, value))
 		check_memory(NULL);
 }
 
-static void put_number(struct json_object *object, const char *name, __u64 number)
+void json_put_number(struct json_object *object, const char *name, __u64 number)
 {
-	put(object, name, json_object_new_uint64(number));
+	json_put(object, name, json_object_new_uint64(number));
 }
 
-static void put_text(struct json_object *object, const char *name, const char *text)
+void json_put_text(struct json_object *object, const char *name, const char *text)
 {
 	if (text)
-		put(object, name, json_object_new_string(text));
+		json_put(object, name, json_object_new_string(text));
+}
+
+void json_print(struct json_object *object, int flags, FILE *file)
+{
+	const char *text = json_object_to_json_string_ext(object, flags |
+							  JSON_C_TO_STRING_NOSLASHESCAPE);
+
+	if (!text)
+		check_memory(NULL);
+	fprintf(file, "%s\n", text);
+	json_object_put(object);
 }
 
 static void put_counts(struct json_object *json, const char *name,
@@ -34,8 +45,8 @@ static void put_counts(struct json_object *json, const char *name,
 	size_t i;
 
 	for (i = 0; i < counts->nr; i++)
-		put_number(object, counts->counts[i].what, counts->counts[i].count);
-	put(json, name, object);
+		json_put_number(object, counts->counts[i].what, counts->counts[i].count);
+	json_put(json, name, object);
 }
 
 /* Innermost first; then the waker's, if there are more frames than the stack's own */
@@ -57,14 +68,14 @@ static void put_frames(struct json_object *json, const struct output_frames *fra
 		    frame->kind == OUTPUT_WAKER)
 			continue;
 		object = check_memory(json_object_new_object());
-		put_text(object, "name", frame->name);
-		put_text(object, "kind", kinds[frame->kind]);
-		put_text(object, "file", frame->file);
+		json_put_text(object, "name", frame->name);
+		json_put_text(object, "kind", kinds[frame->kind]);
+		json_put_text(object, "file", frame->file);
 		if (frame->file)
-			put_number(object, "line", frame->line);
-		append(array, object);
+			json_put_number(object, "line", frame->line);
+		json_append(array, object);
 	}
-	put(json, waker ? "waker_frames" : "frames", array);
+	json_put(json, waker ? "waker_frames" : "frames", array);
 }
 
 static struct json_object *row_object(struct output *output, const struct output_row *row,
@@ -75,20 +86,20 @@ static struct json_object *row_object(struct output *output, const struct output
 	size_t i;
 
 	for (i = 0; i < output->nr_values; i++)
-		put_number(json, output->values[i].name, row->values[i]);
-	put_text(json, "process", stack->process);
+		json_put_number(json, output->values[i].name, row->values[i]);
+	json_put_text(json, "process", stack->process);
 	if (stack->tgid)
-		put_number(json, "pid", stack->tgid);
+		json_put_number(json, "pid", stack->tgid);
 	if (stack->pid)
-		put_number(json, "tid", stack->pid);
+		json_put_number(json, "tid", stack->pid);
 	if (stack->state)
-		put_text(json, "state", (char[]){ stack->state, 0 });
-	put_text(json, "note", stack->note);
+		json_put_text(json, "state", (char[]){ stack->state, 0 });
+	json_put_text(json, "note", stack->note);
 	if (stack->user)
-		put_text(json, "end", stack_stop_name(stack->user->stop));
+		json_put_text(json, "end", stack_stop_name(stack->user->stop));
 	output_frames(output, stack, frames);
 	put_frames(json, frames, false);
-	put_text(json, "waker", stack->waker);
+	json_put_text(json, "waker", stack->waker);
 	if (stack->waker)
 		put_frames(json, frames, true);
 	return json;
@@ -101,27 +112,21 @@ void json_write(struct output *output, FILE *file)
 	struct output_frames frames = {};
 	__u64 with_user, complete;
 	struct output_rows rows;
-	const char *text;
 	size_t i;
 
-	put_number(json, "version", 2);
-	put_text(json, "title", output->title);
-	put(json, "seconds", json_object_new_double(output->duration_ns / 1e9));
+	json_put_number(json, "version", 2);
+	json_put_text(json, "title", output->title);
+	json_put(json, "seconds", json_object_new_double(output->duration_ns / 1e9));
 	output_quality(output, &with_user, &complete);
-	put_number(json, "with_user_stack", with_user);
-	put_number(json, "complete", complete);
+	json_put_number(json, "with_user_stack", with_user);
+	json_put_number(json, "complete", complete);
 	put_counts(json, "counts", &output->counts);
 	put_counts(json, "lost", &output->losses);
 	output_rows_make(output, &rows, OUTPUT_BY_LINE);
 	for (i = 0; i < rows.nr; i++)
-		append(stacks, row_object(output, &rows.rows[i], &frames));
-	put(json, "stacks", stacks);
-	text = json_object_to_json_string_ext(json, JSON_C_TO_STRING_PRETTY |
-					      JSON_C_TO_STRING_NOSLASHESCAPE);
-	if (!text)
-		check_memory(NULL);
-	fprintf(file, "%s\n", text);
-	json_object_put(json);
+		json_append(stacks, row_object(output, &rows.rows[i], &frames));
+	json_put(json, "stacks", stacks);
+	json_print(json, JSON_C_TO_STRING_PRETTY, file);
 	output_rows_free(&rows);
 	free(frames.frames);
 }

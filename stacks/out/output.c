@@ -107,7 +107,11 @@ static void add_location(struct output_frames *frames, const struct location *lo
 	size_t i, nr = location->nr_lines, last = nr - 1;
 
 	if (!nr)
-		add_frame(frames, location->name, kinds[location->kind]);
+		*xpush(frames->frames, frames->nr) = (struct output_frame){
+			.name = location->name,
+			.kind = kinds[location->kind],
+			.location = location,
+		};
 	for (i = 0; i < nr; i++) {
 		size_t at = inwards ? last - i : i;
 
@@ -116,6 +120,7 @@ static void add_location(struct output_frames *frames, const struct location *lo
 			.kind = at == last ? OUTPUT_USER : OUTPUT_INLINED,
 			.file = location->lines[at].file,
 			.line = location->lines[at].line,
+			.location = location,
 		};
 	}
 }

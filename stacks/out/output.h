@@ -16,6 +16,7 @@ enum output_format {
 	OUTPUT_TEXT,
 	OUTPUT_FOLDED,
 	OUTPUT_SVG,
+	OUTPUT_FIREFOX,
 	OUTPUT_JSON,
 	OUTPUT_PPROF,
 	OUTPUT_DATA,		/* for "stacks report" */
@@ -169,6 +170,7 @@ struct output_frame {
 	enum output_kind kind;
 	const char *file;	/* of the source; NULL: not known */
 	unsigned int line;
+	const struct location *location;	/* NULL: it is no address */
 };
 
 /* Frames of a stack, grown as needed. */
@@ -243,6 +245,7 @@ void text_write_unnamed(struct output *output, FILE *file);
 void text_put_share(const struct output *output, FILE *file, __u64 part, __u64 all);
 void folded_write(struct output *output, FILE *file);
 void flame_graph_write(struct output *output, FILE *file);
+void firefox_write(struct output *output, FILE *file);
 void json_write(struct output *output, FILE *file);
 void pprof_write(struct output *output, FILE *file);
 void data_write(struct output *output, FILE *file);

@@ -285,6 +285,48 @@ wanted = [(("loop::spins(long)", "inline.cc"), 6), (("outer()", "inline.cc"), 11
 sys.exit(wanted not in found and f"# {wanted} is not in {found}")'
 }
 
+# Tables refer to rows that are there. What a stack has of names, lines and weight is what JSON has.
+firefox() {
+	compile_inlined || return
+	run 0 profile -o "$TMP/a.stacks" -- "$TMP/prog" &&
+		run 0 report -o "$TMP/out.json" -o "$TMP/a.firefox.json" "$TMP/a.stacks" || return 1
+	python3 - "$TMP/a.firefox.json" "$TMP/out.json" <<'EOF'
+import collections, json, sys
+p, d = (json.load(open(name)) for name in sys.argv[1:])
+shared, texts = p["shared"], p["shared"]["stringArray"]
+refers = {"stackTable": {"frame": "frameTable", "prefix": "stackTable"}, "frameTable": {"func": "funcTable"},
+          "funcTable": {"resource": "resourceTable", "source": "sources"}, "resourceTable": {}, "sources": {}}
+for name, columns in refers.items():
+    table = shared[name]
+    assert all(len(c) == table["length"] for c in table.values() if isinstance(c, list)), name
+    for column, to in columns.items():
+        assert all(v is None or v < shared[to]["length"] for v in table[column]), (name, column)
+assert all(v is None or v < i for i, v in enumerate(shared["stackTable"]["prefix"]))
+assert all(v < len(p["libs"]) for v in shared["resourceTable"]["lib"])
+def frames(stack):
+    while stack is not None:
+        frame = shared["stackTable"]["frame"][stack]
+        func = shared["frameTable"]["func"][frame]
+        source = shared["funcTable"]["source"][func]
+        yield (texts[shared["funcTable"]["name"][func]],
+               source is not None and texts[shared["sources"]["filename"][source]] or None,
+               shared["frameTable"]["line"][frame], shared["frameTable"]["inlineDepth"][frame] > 0)
+        stack = shared["stackTable"]["prefix"][stack]
+found, wanted = collections.Counter(), collections.Counter()
+for t in p["threads"]:
+    assert t["samples"]["time"] == sorted(t["samples"]["time"]) and t["samples"]["weightType"] == "samples"
+    for stack, weight in zip(t["samples"]["stack"], t["samples"]["weight"]):
+        found[int(t["pid"]), t["name"], *[f for f in frames(stack) if f[0] != "[incomplete]"]] += weight
+for s in d["stacks"]:
+    wanted[s["pid"], s["process"], *[(f["name"], f.get("file"), f.get("line") or None, f["kind"] == "inlined")
+                                     for f in s["frames"]]] += s["samples"]
+assert found == wanted, (found - wanted, wanted - found)
+assert any(f[0] == "loop::spins(long)" and f[3] for k in found for f in k[2:])
+library = next(lib for lib in p["libs"] if lib["name"] == "prog")
+assert len(library["codeId"]) == 40, library
+EOF
+}
+
 # The debug file comes from a server, once.
 downloads() {
 	compile_inlined || return
@@ -368,4 +410,4 @@ rights() {
 
 tests formats inverted report filters bad_report compares terminal completion \
 	hostile_file stripped foreign_file kept changed_file same_build_id debug_file inlined \
-	pprof_lines downloads control_characters wrong usage rights
+	pprof_lines firefox downloads control_characters wrong usage rights
