@@ -2,8 +2,8 @@
 """Judges stacks by the code of the process: whole.py PID FILE [calls]. Each stack is a paragraph with
 an address, or build id and file offset, per line, the innermost first; kernel addresses are left out. Prints how many stacks
 have user addresses, how many of them are whole, how deep they are on average, and how many
-have a frame that is bogus: in no executable mapping, or with no call before it. Generated
-code is not checked: Java's interpreter lets methods return to addresses that follow no call.
+have a frame that is bogus: in no executable mapping, or with no call before it; and how many are
+neither whole nor have one. Generated code is not checked: Java's interpreter lets methods return to addresses that follow no call.
 With "calls", a caller is the last byte of the call, as DWARF unwinders print it.
 
 A stack is whole if no frame is bogus and it ends where the program or a thread begins: before
@@ -144,7 +144,7 @@ class Judge:
 
 def main():
     judge = Judge(sys.argv[1])
-    samples = whole = frames = bogus = 0
+    samples = whole = frames = bogus = truncated = 0
     ends = collections.defaultdict(list)
     with open(sys.argv[2]) as file:
         paragraphs = file.read().split('\n\n')
@@ -160,13 +160,14 @@ def main():
         frames += len(ips)
         whole += is_whole
         bogus += is_bogus
+        truncated += not is_whole and not is_bogus
         if not is_whole:
             ends[ips[-1]].append(len(ips))
     if 'ENDS' in os.environ:
         with open(os.environ['ENDS'], 'w') as file:
             for ip, depths in sorted(ends.items(), key=lambda end: -len(end[1])):
                 print(len(depths), judge.name(ip), max(depths), file=file)
-    print(samples, whole, f'{frames / max(samples, 1):.1f}', bogus)
+    print(samples, whole, f'{frames / max(samples, 1):.1f}', bogus, truncated)
 
 
 main()
