@@ -49,7 +49,23 @@ static bool link_frames(struct sample *sample, const unsigned long *cfas)
 	return true;
 }
 
-static bool find(struct sample *sample)
+/* libdw takes any word for a caller, as in assembly without unwind information. */
+static bool all_are_code(const struct program *program, const struct sample *sample)
+{
+	unsigned int found = 0;
+
+	for (unsigned int i = 0; i < sample->nr; i++) {
+		for (unsigned int m = 0; m < program->nr_mappings; m++) {
+			const struct mapping *mapping = &program->mappings[m];
+
+			found += mapping->executable && sample->entries[i] >= mapping->start &&
+				 sample->entries[i] < mapping->end;
+		}
+	}
+	return found == sample->nr;
+}
+
+static bool find(const struct program *program, struct sample *sample)
 {
 	unsigned long entries[WALK_MAX_ENTRIES], cfas[WALK_MAX_ENTRIES];
 	uint64_t top = sample->start;
@@ -60,6 +76,8 @@ static bool find(struct sample *sample)
 		return false;
 	sample->entries = malloc(sample->nr * sizeof(*entries));
 	memcpy(sample->entries, entries, sample->nr * sizeof(*entries));
+	if (!all_are_code(program, sample))
+		return false;
 	for (unsigned int i = 0; i < sample->nr; i++)
 		top = cfas[i] > top ? cfas[i] : top;
 	if (sample->size > top - sample->start + ABOVE)
@@ -76,7 +94,7 @@ void find_frames(struct program *program)
 	for (unsigned int i = 0; i < program->nr_samples; i++) {
 		struct sample sample = program->samples[i];
 
-		if (find(&sample))
+		if (find(program, &sample))
 			program->samples[kept++] = sample;
 	}
 	program->nr_dropped = program->nr_samples - kept;
