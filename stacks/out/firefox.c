@@ -351,7 +351,7 @@ static void take_units(struct firefox *firefox)
 		firefox->weight_type = "tracing-ms";
 	} else if (!strcmp(unit, "bytes")) {
 		firefox->weight_type = "bytes";
-	} else if (output->period_type.name && !strcmp(output->period_type.unit, "nanoseconds")) {
+	} else if (output->period_type.unit && !strcmp(output->period_type.unit, "nanoseconds")) {
 		firefox->period_ms = output->period / 1e6;
 	}
 }

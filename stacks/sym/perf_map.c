@@ -130,7 +130,7 @@ static int compare_entries(const void *left, const void *right)
 	return order_of(a->start, b->start) ?: order_of(a->line, b->line);
 }
 
-static struct perf_map *parse(FILE *file, size_t *used, __u64 *nr_bad)
+struct perf_map *perf_map_parse(FILE *file, size_t *used, __u64 *nr_bad)
 {
 	struct perf_map *map = xcalloc(1, sizeof(*map));
 	size_t end = min(*used + MAX_SIZE, (size_t)MAX_ALL);
@@ -173,7 +173,7 @@ struct perf_map *perf_map_read(__u32 tgid, size_t *used, bool *refused, __u64 *n
 		close(fd);
 		return NULL;
 	}
-	map = parse(file, used, nr_bad);
+	map = perf_map_parse(file, used, nr_bad);
 	fclose(file);
 	return map;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <linux/types.h>
 
 struct perf_map;
@@ -27,6 +28,8 @@ bool perf_map_find(__u32 pid, struct perf_map_place *place);
  * wrong, or beyond 1 GiB of all maps (@used), are added to @nr_bad.
  */
 struct perf_map *perf_map_read(__u32 tgid, size_t *used, bool *refused, __u64 *nr_bad);
+/* Of lines that were opened already */
+struct perf_map *perf_map_parse(FILE *file, size_t *used, __u64 *nr_bad);
 void perf_map_free(struct perf_map *map);
 
 /* NULL: it is in no function. If several lines match, the last of 64 counts. */
