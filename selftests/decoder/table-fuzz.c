@@ -23,7 +23,7 @@
 
 #define NR_TEXTS	2
 #define NR_PROBES	128
-#define SMALL_TEXT	(16 << 20)
+#define SMALL_TEXT	(256 << 10)
 
 /* Little-endian, as what follows it: .sframe, then .eh_frame. The script seeds knows it. */
 struct input {
