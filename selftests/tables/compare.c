@@ -29,7 +29,6 @@ struct answer {
 
 struct scan {
 	Dwarf_CFI *cfi;
-	Elf *elf;
 	const struct unwind_table *table;
 	const struct compare_options *options;
 	struct comparison *result;
@@ -224,16 +223,12 @@ static void compare_text(struct scan *scan, const struct unwind_text *text)
 		end = pc + 1;
 		if (pc >= scan->options->skip.start && pc < scan->options->skip.end)
 			continue;
-		if (scan->options->overlaps) {
-			oracle_end();
-			scan->cfi = oracle_begin(scan->elf);
-		}
 		if (!row_find(scan->cfi, pc, &row)) {
 			answer = look_up(scan, pc);
 			count(scan, NULL, &answer, pc, judge_without_row(answer.kind));
 			continue;
 		}
-		if (!scan->options->overlaps && row.end > pc && is_same_row(scan, &row, row.end - 1))
+		if (row.end > pc && is_same_row(scan, &row, row.end - 1))
 			end = row.end < text->end ? row.end : text->end;
 		compare_row(scan, &row, pc, end);
 		row_end(&row);
@@ -245,7 +240,6 @@ bool compare(const struct elffile *file, const struct unwind_table *table,
 {
 	struct scan scan = {
 		.cfi = oracle_begin(file->elf),
-		.elf = file->elf,
 		.table = table,
 		.options = options,
 		.verbose = options->verbose,

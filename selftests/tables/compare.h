@@ -34,7 +34,6 @@ struct compare_options {
 	const struct breakage *breakage;	/* or NULL */
 	bool may_be_absent;	/* .sframe need not have all functions */
 	struct unwind_text skip; /* addresses that are not compared */
-	bool overlaps;		/* libdw forgets: it would take the function that it found last */
 	const char *name;	/* for differences that are printed, */
 	unsigned int verbose;	/* at most so many */
 };

@@ -25,7 +25,6 @@
 struct options {
 	const char *expect;	/* see is_exact() */
 	const char *section;	/* the only one that is used */
-	bool overlaps;		/* functions do */
 	unsigned int errors;	/* to plant, and to find */
 	unsigned int damages;	/* to do to the file */
 	unsigned int rounds;	/* of compilation: the fastest counts */
@@ -140,7 +139,6 @@ static bool check_subject(struct subject *subject, const struct options *options
 	bool may_be_absent = !subject->input.eh_frame.data;
 	struct compare_options how = {
 		.name = subject->path, .verbose = MAX_PRINTED, .may_be_absent = may_be_absent,
-		.overlaps = options->overlaps,
 	};
 	struct unwind_table *table;
 	GElf_Shdr shdr;
@@ -290,9 +288,8 @@ static bool check_file(const char *path, const struct options *options)
 static int usage(const char *name)
 {
 	fprintf(stderr,
-		"usage: %s [-o] [-s SECTION] [-e ERRORS | -d DAMAGES | -r ROUNDS]\n"
+		"usage: %s [-s SECTION] [-e ERRORS | -d DAMAGES | -r ROUNDS]\n"
 		"       [-t LINES] [-x NUMBERS] FILE...\n"
-		"  -o  functions overlap\n"
 		"  -s  use only .sframe, or .eh_frame\n"
 		"  -e  plant that many errors, one at a time, and find all\n"
 		"  -d  the same with that many damaged copies of the file\n"
@@ -309,7 +306,7 @@ int main(int argc, char **argv)
 	struct options options = { .rounds = 1 };
 	int c, i, nr, failed = 0;
 
-	while ((c = getopt(argc, argv, "d:e:or:s:t:x:")) >= 0) {
+	while ((c = getopt(argc, argv, "d:e:r:s:t:x:")) >= 0) {
 		if (c == 'e')
 			options.errors = atoi(optarg);
 		else if (c == 'x')
@@ -318,8 +315,6 @@ int main(int argc, char **argv)
 			options.damages = atoi(optarg);
 		else if (c == 'r')
 			options.rounds = atoi(optarg);
-		else if (c == 'o')
-			options.overlaps = true;
 		else if (c == 's')
 			options.section = optarg;
 		else if (c != 't' || !(options.lines = fopen(optarg, "a")))

@@ -85,6 +85,20 @@ function cfa_r10
 	bytes	1
 end cfa_r10
 
+/* The CFA in other words: rsp + 16 with a number for the register, and 16 + rsp */
+function cfa_words
+	.cfi_escape 0x0f, 0x03, 0x92, 0x07, 0x10
+	bytes	2
+	.cfi_escape 0x0f, 0x04, 0x40, 0x77, 0x00, 0x22
+	bytes	2
+end cfa_words
+
+/* That the caller's rsp is the CFA */
+function sp_expression
+	.cfi_escape 0x16, 0x07, 0x02, 0x23, 0x00
+	bytes	3
+end sp_expression
+
 function ra_register
 	.cfi_def_cfa_offset 0
 	.cfi_register rip, r11
@@ -274,5 +288,14 @@ left_no_cfi:
 	.p2align 4
 	nopw	%cs:0x0(%rax,%rax,1)
 	int3
+
+/* A function of no bytes has the address of another one, and its entry comes last (mold, lld). */
+	.text	1
+function behind_empty
+	bytes	3
+end behind_empty
+	.text	0
+function empty_last
+end empty_last
 
 	.section .note.GNU-stack, "", @progbits
