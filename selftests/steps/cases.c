@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Lists of programs to step through; the format is in README.md */
-#include "cases.h"
+#include "steps.h"
 
 #include <stdlib.h>
 #include <string.h>

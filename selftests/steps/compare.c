@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Does the kernel find the stack that elfutils finds, as far as elfutils knows it? */
-#include "compare.h"
+#include "steps.h"
 
 #include <linux/bpf.h>
 

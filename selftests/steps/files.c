@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The files that a process runs code from, and where they are mapped */
-#include "files.h"
+#include "steps.h"
 
 #include <elf.h>
 #include <elfutils/libdwelf.h>

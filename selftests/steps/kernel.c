@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The kernel's side: the BPF program and its records */
-#include "kernel.h"
+#include "steps.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -5,7 +5,7 @@
  * libdwfl unwinds by .eh_frame or .debug_frame and, where there is none, follows the
  * frame pointer. That is a guess: the stack is cut off before it.
  */
-#include "oracle.h"
+#include "steps.h"
 
 #include <elfutils/libdwfl.h>
 #include <string.h>

@@ -14,12 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cases.h"
-#include "compare.h"
-#include "files.h"
-#include "kernel.h"
-#include "oracle.h"
-#include "tracee.h"
+#include "steps.h"
 
 /* Different steps of a case that are printed in full */
 #define MAX_REPORTS	8

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The process that is stepped through */
-#include "tracee.h"
+#include "steps.h"
 
 #include <elf.h>
 #include <errno.h>

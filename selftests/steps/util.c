@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "util.h"
+#include "steps.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
