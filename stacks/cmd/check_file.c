@@ -25,29 +25,10 @@
 /* For a large file on a slow machine */
 #define MAX_NS		10000000000ULL
 
-/* Its size; 0: there is none. @data: what it has */
-static __u64 find_section(Elf *elf, const char *wanted, Elf_Data **data)
-{
-	Elf_Scn *scn = NULL;
-	const char *name;
-	GElf_Shdr shdr;
-	size_t names;
-
-	if (elf_getshdrstrndx(elf, &names) || !elf_strings_end(elf, names))
-		return 0;
-	while ((scn = elf_nextscn(elf, scn)) && gelf_getshdr(scn, &shdr)) {
-		name = elf_strptr(elf, names, shdr.sh_name);
-		if (!name || strcmp(name, wanted) || shdr.sh_type == SHT_NOBITS)
-			continue;
-		*data = elf_rawdata(scn, NULL);
-		return shdr.sh_size;
-	}
-	return 0;
-}
-
 /* 0: it is no SFrame */
-static unsigned int sframe_version(const Elf_Data *data)
+static unsigned int sframe_version(Elf_Scn *section)
 {
+	const Elf_Data *data = elf_rawdata(section, NULL);
 	const struct { __u16 magic; __u8 version; } *head = data ? data->d_buf : NULL;
 
 	return head && data->d_size >= sizeof(*head) && head->magic == SFRAME_MAGIC ?
@@ -136,10 +117,10 @@ static bool check_file(struct check_bpf *skel, const struct elf_file *file, cons
 {
 	Elf *elf = file ? file->elf : NULL;
 	char *name = xstrdup(path);
-	Elf_Data *data = NULL;
-	__u64 eh_frame = find_section(elf, ".eh_frame", &data);
-	__u64 sframe = find_section(elf, ".sframe", &data);
-	unsigned int version = sframe ? sframe_version(data) : 0;
+	GElf_Shdr eh_frame_shdr, sframe_shdr;
+	Elf_Scn *eh_frame = elf_section(elf, ".eh_frame", &eh_frame_shdr);
+	Elf_Scn *sframe = elf_section(elf, ".sframe", &sframe_shdr);
+	unsigned int version = sframe_version(sframe);
 	int error = 0;
 
 	if (gelf_getclass(elf) != ELFCLASS64)
@@ -152,9 +133,9 @@ static bool check_file(struct check_bpf *skel, const struct elf_file *file, cons
 	printf("  %-4s%s: ", error ? "NO" : "yes", name);
 	free(name);
 	if (eh_frame)
-		printf(".eh_frame of %llu bytes, ", eh_frame);
+		printf(".eh_frame of %llu bytes, ", (__u64)eh_frame_shdr.sh_size);
 	if (sframe)
-		printf("SFrame %u of %llu bytes, ", version, sframe);
+		printf("SFrame %u of %llu bytes, ", version, (__u64)sframe_shdr.sh_size);
 	if (!eh_frame && !sframe)
 		printf("no unwind information, ");
 	if (error)

@@ -117,17 +117,6 @@ static void find_library(void *arg, __u32 tgid, const struct maps_line *line)
 	}
 }
 
-static void find_variable(void *arg, const char *name, const GElf_Sym *sym)
-{
-	struct library *library = arg;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(variables); i++) {
-		if (!strcmp(name, variables[i]))
-			library->at[i] = library->bias + sym->st_value;
-	}
-}
-
 /* The entries of a table, which need not end behind them; NULL: they are of another size */
 static void *read_table(const struct library *library, int variable, size_t size, size_t *nr)
 {
@@ -264,12 +253,15 @@ const char *hotspot_read_heaps(struct hotspot *vm)
 static const char *read_description(struct hotspot *vm, struct library *library)
 {
 	GElf_Ehdr ehdr;
+	size_t i;
 
 	if (!gelf_getehdr(library->file->elf, &ehdr) || ehdr.e_machine != EM_X86_64)
 		return "code for x86-64";
 	if (!library->path)
 		return "libjvm.so's code";
-	elf_each_dynamic(library->file->elf, MAX_SYMBOLS, find_variable, library);
+	for (i = 0; i < ARRAY_SIZE(variables); i++)
+		library->at[i] = library->bias +
+				 elf_dynamic_symbol(library->file->elf, MAX_SYMBOLS, variables[i]);
 	read_fields(vm, library);
 	read_sizes(vm, library);
 	return check_fields(vm);

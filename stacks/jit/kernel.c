@@ -193,33 +193,19 @@ void jit_kernel_attach(struct jit_process *process)
 	libbpf_set_print(print);
 }
 
-struct function {
-	const char *name;
-	Elf *elf;
-	__u64 offset;		/* in the file; 0: nowhere */
-};
-
-static void find_function(void *arg, const char *name, const GElf_Sym *sym)
-{
-	struct function *function = arg;
-	GElf_Phdr segment;
-
-	if (sym->st_value && !strcmp(name, function->name) &&
-	    elf_code_segment(function->elf, sym->st_value, true, &segment))
-		function->offset = sym->st_value - segment.p_vaddr + segment.p_offset;
-}
-
 /* The file may be hostile, so libbpf does not read it. */
 static struct bpf_link *attach_all(const struct bpf_program *program, const struct elf_file *file,
 				   const char *name)
 {
-	struct function function = { .name = name, .elf = file->elf };
+	GElf_Addr address = elf_dynamic_symbol(file->elf, MAX_SYMBOLS, name);
+	GElf_Phdr segment;
 	char path[64];
 
+	if (!address || !elf_code_segment(file->elf, address, true, &segment))
+		return NULL;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
-	elf_each_dynamic(file->elf, MAX_SYMBOLS, find_function, &function);
-	return function.offset ? bpf_program__attach_uprobe(program, false, -1, path,
-							    function.offset) : NULL;
+	return bpf_program__attach_uprobe(program, false, -1, path,
+					  address - segment.p_vaddr + segment.p_offset);
 }
 
 int jit_kernel_watch(struct jit_kernel *kernel, int fd)

@@ -4,25 +4,15 @@
 
 #include "jit/interface.h"
 #include "jit/rows.h"
+#include "sym/symbols.h"
 
 #define SECTION_MAX		(2U << 20)
 #define SECTION_MAX_CODE	(64ULL << 20)
-#define SECTION_PAGE	4096ULL
-
-/* An entry of a function: where the address is, and what it is */
-struct entry {
-	__u32 at;
-	__u8 size;
-	bool is_relative;
-	__u64 start;
-	__u64 length;
-};
 
 struct section {
 	__u64 address;
 	struct bytes bytes;	/* without the 0 at its end */
-	struct entry *entries;
-	size_t nr_entries;
+	struct functions functions;
 	struct jit_span *spans;	/* pages with code; sorted, and none touches another one */
 	size_t nr_spans;
 	__u64 code;		/* bytes of all spans */

@@ -117,8 +117,24 @@ bool elf_strings_end(Elf *elf, size_t strings)
 	return data && data->d_buf && data->d_size && !((char *)data->d_buf)[data->d_size - 1];
 }
 
-void elf_each_dynamic(Elf *elf, size_t max,
-		      void (*fn)(void *arg, const char *name, const GElf_Sym *sym), void *arg)
+Elf_Scn *elf_section(Elf *elf, const char *wanted, GElf_Shdr *shdr)
+{
+	Elf_Scn *scn = NULL;
+	const char *name;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) || !elf_strings_end(elf, names))
+		return NULL;
+	while ((scn = elf_nextscn(elf, scn)) && gelf_getshdr(scn, shdr)) {
+		name = elf_strptr(elf, names, shdr->sh_name);
+		if (name && !strcmp(name, wanted) && shdr->sh_type != SHT_NOBITS &&
+		    shdr->sh_size)
+			return scn;
+	}
+	return NULL;
+}
+
+GElf_Addr elf_dynamic_symbol(Elf *elf, size_t max, const char *wanted)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr section;
@@ -134,10 +150,11 @@ void elf_each_dynamic(Elf *elf, size_t max,
 		data = elf_getdata(scn, NULL);
 		for (i = 0; data && gelf_getsym(data, i, &sym); i++) {
 			name = elf_strptr(elf, section.sh_link, sym.st_name);
-			if (name)
-				fn(arg, name, &sym);
+			if (sym.st_value && name && !strcmp(name, wanted))
+				return sym.st_value;
 		}
 	}
+	return 0;
 }
 
 size_t elf_build_id(Elf *elf, unsigned char *id)

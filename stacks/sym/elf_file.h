@@ -28,9 +28,11 @@ size_t elf_build_id(Elf *elf, unsigned char *id);
 /* Do the texts of this section end with a 0? Else elf_strptr() looks for the end of each text. */
 bool elf_strings_end(Elf *elf, size_t strings);
 
-/* Calls @fn for the symbols for the dynamic linker, if they are not more than @max bytes. */
-void elf_each_dynamic(Elf *elf, size_t max,
-		      void (*fn)(void *arg, const char *name, const GElf_Sym *sym), void *arg);
+/* The section with that name, and bytes in the file; or NULL */
+Elf_Scn *elf_section(Elf *elf, const char *name, GElf_Shdr *shdr);
+
+/* A symbol for the dynamic linker, if these are not more than @max bytes; 0: there is none */
+GElf_Addr elf_dynamic_symbol(Elf *elf, size_t max, const char *name);
 
 /* Is @offset in the code that the kernel, or the dynamic linker, jumps to? */
 bool elf_file_is_entry(const struct elf_file *file, __u64 offset);

@@ -123,6 +123,7 @@ void symbols_close(struct symbols *symbols)
 	dwfl_end(symbols->dwfl);
 	elf_file_close(symbols->vdso);
 	symbol_table_free(&symbols->table);
+	functions_free(&symbols->functions);
 	lines_free(&symbols->lines);
 	free(symbols);
 }

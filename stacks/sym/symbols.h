@@ -63,20 +63,33 @@ void symbols_find(struct symbols *symbols, __u64 offset, struct symbol_found *fo
 /* See lines_find(). There are none of other users' files: libdw could be made to crash. */
 size_t symbols_lines(struct symbols *symbols, __u64 offset, struct source *sources);
 
-/*
- * Where functions of a file begin, by its unwind information: stripped files have that, too.
- * All 0: not read yet
- */
+/* Bytes of a function */
+#define FUNCTION_MAX	(64ULL << 20)
+
+/* An entry of a section .eh_frame: what it is of, and where in the section it has the address */
+struct function {
+	__u64 start;
+	__u64 length;
+	__u32 at;
+	__u8 size;		/* of the address */
+	bool is_relative;	/* to where it is */
+};
+
+/* Functions by unwind information: stripped files have that, too. All 0: not read yet */
 struct functions {
-	Elf_Data *table;	/* .eh_frame_hdr */
-	GElf_Addr table_address;
-	Elf_Data *entries;	/* .eh_frame */
-	GElf_Addr entries_address;
+	struct function *functions;
+	size_t nr;
 	bool is_read;
 };
 
-/* false: @address is in no function that is known. */
+/*
+ * Reads @section, which may be hostile, and is at @address, up to an entry that is broken. false: it has
+ * entries of functions that are not known, or none at all.
+ */
+bool functions_read(struct functions *functions, Elf_Data *section, __u64 address);
+/* Of a file. false: @address is in no function that is known. */
 bool functions_find(struct functions *functions, Elf *elf, GElf_Addr address, GElf_Addr *start);
+void functions_free(struct functions *functions);
 
 /*
  * What the source calls the function that the symbol @name belongs to: of C++, with its

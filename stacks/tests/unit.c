@@ -203,6 +203,7 @@ static void test_functions(void)
 	      is_taken(&table, "__global_name") && is_taken(&table, "__local_name"));
 	check("PLT", plt && symbol_table_find(&table, plt->start + 8) == plt &&
 	      symbol_of(&table, "unlink", true));
+	functions_free(&functions);
 	symbol_table_free(&table);
 	elf_file_close(file);
 }
