@@ -9,14 +9,11 @@
 #include "out/output.h"
 #include "out/json.h"
 
-#define FORMAT_VERSION	60
-#define MAX_COLUMNS	10
 #define RESOURCE_LIBRARY	1
 
 /* Its columns are arrays of one length. */
 struct table {
-	const char *columns[MAX_COLUMNS];
-	struct json_object *arrays[MAX_COLUMNS];
+	struct json_object *columns;
 	size_t nr;
 };
 
@@ -59,12 +56,10 @@ static struct json_object *text_number(struct firefox *firefox, const char *text
 /* A value for each of the columns. NULL is null. Return: the number of the row */
 static size_t add_row(struct table *table, struct json_object *const *values)
 {
-	size_t i;
+	struct lh_entry *column;
 
-	for (i = 0; i < MAX_COLUMNS && table->columns[i]; i++) {
-		table->arrays[i] = table->arrays[i] ?: check_memory(json_object_new_array());
-		json_append(table->arrays[i], values[i]);
-	}
+	lh_foreach(json_object_get_object(table->columns), column)
+		json_append((struct json_object *)lh_entry_v(column), *values++);
 	return table->nr++;
 }
 
@@ -72,14 +67,8 @@ static size_t add_row(struct table *table, struct json_object *const *values)
 
 static void put_table(struct json_object *to, const char *name, struct table *table)
 {
-	struct json_object *json = check_memory(json_object_new_object());
-	size_t i;
-
-	for (i = 0; i < MAX_COLUMNS && table->columns[i]; i++)
-		json_put(json, table->columns[i],
-			 table->arrays[i] ?: json_object_new_array());
-	json_put_number(json, "length", table->nr);
-	json_put(to, name, json);
+	json_put_number(table->columns, "length", table->nr);
+	json_put(to, name, table->columns);
 }
 
 /* Is there a row for this key? Else @new is its number from now on. */
@@ -208,7 +197,7 @@ static struct thread *thread_of(struct firefox *firefox, const struct output_sta
 	if (i == firefox->nr_threads)
 		*xpush(firefox->threads, firefox->nr_threads) = (struct thread){
 			.stack = stack,
-			.samples.columns = { "stack", "time", "weight" },
+			.samples.columns = json_parse("{ 'stack': [], 'time': [], 'weight': [] }"),
 		};
 	return &firefox->threads[i];
 }
@@ -231,31 +220,23 @@ static void add_sample(struct firefox *firefox, const struct output_row *row,
 static void put_thread(struct firefox *firefox, struct json_object *threads,
 		       struct thread *thread)
 {
-	struct table markers = { .columns = {
-		"data", "name", "startTime", "endTime", "phase", "category",
-	} };
-	struct json_object *json = check_memory(json_object_new_object());
+	struct json_object *json = json_parse(
+		"{ 'processType': 'default', 'processStartupTime': 0, 'processShutdownTime': null,"
+		"  'registerTime': 0, 'unregisterTime': null, 'pausedRanges': [], 'markers': {"
+		"  'data': [], 'name': [], 'startTime': [], 'endTime': [], 'phase': [],"
+		"  'category': [], 'length': 0 } }");
 	const char *name = thread->stack->process ?: firefox->output->title;
-	struct json_object *samples;
 	char pid[16];
 
 	sprintf(pid, "%u", thread->stack->tgid);
 	json_put_text(json, "name", name);
 	json_put_text(json, "processName", name);
-	json_put_text(json, "processType", "default");
 	json_put(json, "isMainThread", json_object_new_boolean(
 		 !thread->stack->pid || thread->stack->pid == thread->stack->tgid));
 	json_put_text(json, "pid", pid);
 	json_put_number(json, "tid", thread->stack->pid ?: thread->stack->tgid);
-	json_put_number(json, "processStartupTime", 0);
-	json_put_number(json, "registerTime", 0);
-	json_object_object_add(json, "processShutdownTime", NULL);
-	json_object_object_add(json, "unregisterTime", NULL);
-	json_put(json, "pausedRanges", json_object_new_array());
 	put_table(json, "samples", &thread->samples);
-	json_object_object_get_ex(json, "samples", &samples);
-	json_put_text(samples, "weightType", firefox->weight_type);
-	put_table(json, "markers", &markers);
+	json_put_text(thread->samples.columns, "weightType", firefox->weight_type);
 	json_append(threads, json);
 }
 
@@ -281,49 +262,32 @@ static void put_counts(struct json_object *sections, const char *label,
 
 static struct json_object *meta(const struct firefox *firefox)
 {
-	static const char *const categories[][2] = {
-		[CATEGORY_OTHER] = { "Other", "grey" },
-		[CATEGORY_USER] = { "User", "yellow" },
-		[CATEGORY_KERNEL] = { "Kernel", "orange" },
-		[CATEGORY_GENERATED] = { "Generated code", "green" },
-	};
-	struct json_object *json = check_memory(json_object_new_object());
-	struct json_object *array = check_memory(json_object_new_array());
-	struct json_object *category, *only, *sections;
-	size_t i;
+	/* The categories are as in the enum; version 30 is of the format that Firefox itself writes. */
+	struct json_object *json = json_parse(
+		"{ 'categories': ["
+		"  { 'name': 'Other', 'color': 'grey', 'subcategories': ['Other'] },"
+		"  { 'name': 'User', 'color': 'yellow', 'subcategories': ['Other'] },"
+		"  { 'name': 'Kernel', 'color': 'orange', 'subcategories': ['Other'] },"
+		"  { 'name': 'Generated code', 'color': 'green', 'subcategories': ['Other'] } ],"
+		"  'version': 30, 'preprocessedProfileVersion': 60, 'importedFrom': 'stacks',"
+		"  'markerSchema': [], 'processType': 0, 'stackwalk': 1, 'debug': 0,"
+		"  'symbolicated': true }");
+	struct json_object *sections = check_memory(json_object_new_array());
 
-	for (i = 0; i < ARRAY_SIZE(categories); i++) {
-		category = check_memory(json_object_new_object());
-		only = check_memory(json_object_new_array());
-		json_append(only, json_object_new_string("Other"));
-		json_put_text(category, "name", categories[i][0]);
-		json_put_text(category, "color", categories[i][1]);
-		json_put(category, "subcategories", only);
-		json_append(array, category);
-	}
-	json_put(json, "categories", array);
-	sections = check_memory(json_object_new_array());
 	put_counts(sections, "Lost", &firefox->output->losses);
 	put_counts(sections, "Counted", &firefox->output->counts);
 	json_put(json, "extra", sections);
-	json_put(json, "markerSchema", json_object_new_array());
 	json_put_text(json, "product", firefox->output->title);
-	json_put_text(json, "importedFrom", "stacks");
-	json_put_number(json, "version", 30);	/* of the format that Firefox itself writes */
-	json_put_number(json, "preprocessedProfileVersion", FORMAT_VERSION);
 	json_put(json, "interval", json_object_new_double(firefox->period_ms ?: 1));
 	json_put(json, "startTime", json_object_new_double(firefox->output->begin_ns / 1e6));
-	json_put_number(json, "processType", 0);
-	json_put_number(json, "stackwalk", 1);
-	json_put_number(json, "debug", 0);
-	json_put(json, "symbolicated", json_object_new_boolean(true));
 	return json;
 }
 
 static struct json_object *shared(struct firefox *firefox)
 {
-	struct table symbols = { .columns = { "libIndex", "address", "name", "functionSize" } };
-	struct json_object *json = check_memory(json_object_new_object());
+	struct json_object *json = json_parse(
+		"{ 'nativeSymbols': { 'libIndex': [], 'address': [], 'name': [],"
+		"  'functionSize': [], 'length': 0 } }");
 	struct json_object *texts = check_memory(json_object_new_array());
 	size_t i;
 
@@ -332,7 +296,6 @@ static struct json_object *shared(struct firefox *firefox)
 	put_table(json, "funcTable", &firefox->functions);
 	put_table(json, "resourceTable", &firefox->resources);
 	put_table(json, "sources", &firefox->sources);
-	put_table(json, "nativeSymbols", &symbols);
 	for (i = 0; i < firefox->texts.nr; i++)
 		json_append(texts, json_object_new_string(firefox->texts.strings[i]));
 	json_put(json, "stringArray", texts);
@@ -360,13 +323,15 @@ void firefox_write(struct output *output, FILE *file)
 {
 	struct firefox firefox = {
 		.output = output,
-		.stacks.columns = { "frame", "prefix" },
-		.frames.columns = { "address", "inlineDepth", "category", "subcategory", "func",
-				    "nativeSymbol", "innerWindowID", "line", "column" },
-		.functions.columns = { "name", "isJS", "relevantForJS", "resource", "source",
-				       "lineNumber", "columnNumber" },
-		.resources.columns = { "lib", "name", "host", "type" },
-		.sources.columns = { "id", "filename" },
+		.stacks.columns = json_parse("{ 'frame': [], 'prefix': [] }"),
+		.frames.columns = json_parse(
+			"{ 'address': [], 'inlineDepth': [], 'category': [], 'subcategory': [], 'func': [],"
+			"  'nativeSymbol': [], 'innerWindowID': [], 'line': [], 'column': [] }"),
+		.functions.columns = json_parse(
+			"{ 'name': [], 'isJS': [], 'relevantForJS': [], 'resource': [], 'source': [],"
+			"  'lineNumber': [], 'columnNumber': [] }"),
+		.resources.columns = json_parse("{ 'lib': [], 'name': [], 'host': [], 'type': [] }"),
+		.sources.columns = json_parse("{ 'id': [], 'filename': [] }"),
 		.libraries = check_memory(json_object_new_array()),
 	};
 	struct json_object *json = check_memory(json_object_new_object());

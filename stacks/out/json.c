@@ -4,6 +4,11 @@
 #include "out/output.h"
 #include "out/json.h"
 
+struct json_object *json_parse(const char *text)
+{
+	return check_memory(json_tokener_parse(text));
+}
+
 void json_put(struct json_object *object, const char *name, struct json_object *value)
 {
 	if (json_object_object_add(object, name, check_memory(value)))

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <stdio.h>
-#include <json_object.h>
+#include <json.h>
 
+/* Of a text that is right; names and texts may be in single quotes. */
+struct json_object *json_parse(const char *text);
 /* NULL is no memory. */
 void json_put(struct json_object *object, const char *name, struct json_object *value);
 void json_put_number(struct json_object *object, const char *name, __u64 number);
