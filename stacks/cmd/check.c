@@ -3,8 +3,6 @@
  * stacks check: what this kernel, and who asks, can do; and how to get the rest. For files and
  * processes, see check_file.c.
  */
-#include <stdio.h>
-#include <unistd.h>
 #include <linux/capability.h>
 #include <sys/syscall.h>
 #include <bpf/btf.h>

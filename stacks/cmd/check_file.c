@@ -3,10 +3,6 @@
  * stacks check -p PID, stacks check FILE: which files have unwind information, whether the kernel
  * makes a table of it, and where walks of the process's threads end.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

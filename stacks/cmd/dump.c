@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* stacks dump: the stacks of all threads of processes, which are not stopped for it. */
-#include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include "cmd/main.h"

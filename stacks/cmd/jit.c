@@ -3,9 +3,6 @@
  * stacks jit: gives the kernel unwind tables for the code that processes generate while they run,
  * and writes its names to files, so that all profilers have complete stacks of it.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 #include <linux/btf.h>
 #include "cmd/main.h"
 #include "jit/machines.h"

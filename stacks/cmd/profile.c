@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* stacks record and top: sample the stacks of programs. */
-#include <errno.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include "cmd/main.h"
 #include "session/session.h"
 #include "util/maps.h"

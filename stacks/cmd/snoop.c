@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* stacks snoop: prints each call of a function with its stack. */
-#include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include "cmd/main.h"
 #include "session/session.h"
 #include "out/output.h"
-#include "util/strings.h"
 
 /*
  * The user stack of a task that sleeps comes when it wakes up: an event is printed without it

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <stdlib.h>
-#include <string.h>
 #include "jit/hotspot.h"
 #include "jit/memory.h"
-#include "util/strings.h"
-#include "util/util.h"
 
 #define MAX_CODELETS	4096
 #define MAX_INTERPRETER	(16U << 20)

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <dwarf.h>
-#include <string.h>
 #include "jit/rows.h"
 #include "jit/x86_64.h"
-#include "util/util.h"
 
 #define DATA_ALIGN	(-8)
 

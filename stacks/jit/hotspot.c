@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include "jit/hotspot.h"
 #include "jit/memory.h"
 #include "sym/elf_file.h"
 #include "util/maps.h"
-#include "util/util.h"
 
 /* Real ones have less; the rest is not read. */
 /* Bytes of the symbols of libjvm.so */

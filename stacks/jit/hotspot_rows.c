@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Where the flow of control enters the different kinds of HotSpot's code, and with which frame */
-#include <stdlib.h>
-#include <string.h>
 #include "jit/hotspot.h"
 #include "jit/x86_64.h"
-#include "util/util.h"
 
 /* One for each call to the interpreter, of 15 bytes */
 #define MAX_ENTRIES	65536

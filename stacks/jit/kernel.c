@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The only file, with jit.bpf.c, that knows how the kernel takes tables */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <sys/stat.h>
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -11,7 +7,6 @@
 #include "jit/process.h"
 #include "jit.skel.h"
 #include "sym/elf_file.h"
-#include "util/util.h"
 
 #define MAX_LIBGCCS	64
 #define MAX_SYMBOLS	(1 << 20)	/* bytes, of libgcc */

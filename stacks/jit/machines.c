@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <dirent.h>
-#include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <sys/epoll.h>
 #include <bpf/libbpf.h>
 #include "jit/machines.h"
 #include "jit/registered.h"
 #include "util/maps.h"
-#include "util/util.h"
 
 #define LLVM		"libllvm"
 #define NS_PER_MS	1000000ULL

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "jit/process.h"
-#include "util/util.h"
 
 /* Files for names of processes that are gone; then the oldest one goes. */
 #define MACHINES_MAX_KEPT	256

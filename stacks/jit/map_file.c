@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <sys/fsuid.h>
 #include <sys/stat.h>
 #include "jit/map_file.h"
 #include "sym/perf_map.h"
-#include "util/util.h"
 
 /* What a process and all may have us write, in bytes */
 /* Each is moved when another one comes before it. */

@@ -8,8 +8,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <linux/types.h>
+#include "util/util.h"
 
 struct map_file;
 

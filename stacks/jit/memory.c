@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <string.h>
 #include <sys/uio.h>
 #include "jit/memory.h"
-#include "util/util.h"
 
 #define PAGE	4096ULL
 

@@ -2,9 +2,7 @@
 /* Memory of another process, which may be hostile */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <linux/types.h>
+#include "util/util.h"
 
 /* How many bytes: up to a page that cannot be read */
 size_t memory_read_some(__u32 pid, __u64 address, void *to, size_t size);

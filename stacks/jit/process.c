@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <bpf/libbpf.h>
 #include "jit/memory.h"
 #include "jit/process.h"
-#include "util/strings.h"
-#include "util/util.h"
 
 /* Limits for a process; OpenJDK's code cache has at most 2 GiB, and 240 MiB if nothing is said. */
 #define MAX_CODE	(4U << 20)	/* of a blob: the largest ones are stubs, of 1.2 MB */

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <linux/fs.h>
 #include "jit/memory.h"
 #include "jit/registered.h"
 #include "jit/section.h"
 #include "util/maps.h"
-#include "util/util.h"
 
 /* Limits for a process */
 #define MAX_SECTIONS	8192

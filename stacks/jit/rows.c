@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <stdlib.h>
-#include <string.h>
 #include "jit/rows.h"
 #include "jit/x86_64.h"
-#include "util/util.h"
 
 /* Each state can be weakened a few times. More visits are a mistake, or made to take time. */
 #define VISITS		16

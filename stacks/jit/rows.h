@@ -5,8 +5,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <linux/types.h>
 #include "util/util.h"
 
 enum jit_cfa {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <string.h>
 #include "jit/rows.h"
 #include "jit/x86_64.h"
 

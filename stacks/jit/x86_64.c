@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <stdbool.h>
 #include <asm/insn.h>
 #include "jit/x86_64.h"
-#include "util/util.h"
 
 static __u8 reg_of(const struct insn *in)
 {

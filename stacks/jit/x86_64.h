@@ -5,8 +5,7 @@
  */
 #pragma once
 
-#include <stddef.h>
-#include <linux/types.h>
+#include "util/util.h"
 
 /* As instructions number them */
 enum {

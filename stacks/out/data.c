@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <bpf/hashmap.h>
 #include "out/output.h"
 

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The files of the output, from the options to the end. */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include "out/output.h"
 
 static const struct {

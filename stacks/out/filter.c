@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Keeps the stacks that --comm, --dso and --symbol choose, and tells how many these are. */
 #include <fnmatch.h>
-#include <stdlib.h>
-#include <string.h>
 #include "out/output.h"
 
 /* Without a pattern, all match. */

@@ -5,8 +5,6 @@
  * script, too.
  */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include "out/output.h"
 
 #define WIDTH		1200.0

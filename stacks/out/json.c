@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* All that was found, for programs. Texts are UTF-8 without control characters by now. */
-#include <stdlib.h>
 #include "out/output.h"
 #include "out/json.h"
 

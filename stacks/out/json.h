@@ -2,8 +2,8 @@
 /* json-c without results: these do not return without memory. */
 #pragma once
 
-#include <stdio.h>
 #include <json.h>
+#include "util/util.h"
 
 /* Of a text that is right; names and texts may be in single quotes. */
 struct json_object *json_parse(const char *text);

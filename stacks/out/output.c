@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <stdlib.h>
-#include <string.h>
 #include "out/output.h"
 
 /* A file for "stacks report" has no names of functions of files. */

@@ -2,9 +2,6 @@
 /* Stacks with their values, and the formats in which they are written. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <linux/types.h>
 #include "sym/stacks.h"
 #include "sym/symbolizer.h"
 

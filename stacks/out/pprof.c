@@ -7,8 +7,6 @@
  * its build id: with the file at hand, pprof finds lines and disassembles.
  */
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 #include "out/output.h"
 

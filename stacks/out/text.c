@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The report for people: how good the stacks are, functions, stacks. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include "out/output.h"
 
 /* A function, wherever it is on stacks */

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A measurement without an end: a file for each interval, and nothing is kept for the next one. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include "session/session.h"
 #include "events.skel.h"
 

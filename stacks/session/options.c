@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <argp.h>
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include "session/options.h"
-#include "util/util.h"
 
 static unsigned int number_of(struct argp_state *state, const char *text, unsigned int low,
 			      unsigned int high)

@@ -2,13 +2,9 @@
 /* The options of all commands, and what each takes. Wrong ones end this program. */
 #pragma once
 
-#include <stdbool.h>
-#include <sys/types.h>
-#include <linux/types.h>
 #include "out/output.h"
 #include "session/events.h"
-#include "session/perf_events.h"
-#include "session/probes.h"
+#include "session/sources.h"
 
 #define MAX_PIDS	64
 

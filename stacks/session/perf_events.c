@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <errno.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
 #include <bpf/libbpf.h>
-#include "session/perf_events.h"
+#include "session/sources.h"
 #include "session/events.h"
-#include "util/util.h"
 
 static const struct {
 	const char *name;

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <dlfcn.h>
-#include <errno.h>
 #include <glob.h>
 #include <libgen.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include "session/events.h"
-#include "session/probes.h"
+#include "session/sources.h"
 #include "events.skel.h"
-#include "util/util.h"
 
 #define EVENTS	"/sys/kernel/tracing/events"
 /* User space has no name for it. */

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The BPF programs of a measurement: loaded, attached, ended. */
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include "session/session.h"

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* From the counts of the BPF programs to the rows of the output. */
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include "session/session.h"

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 #include <linux/nsfs.h>
 #include <sys/stat.h>
 #include <bpf/bpf.h>

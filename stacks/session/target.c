@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <errno.h>
 #include <grp.h>
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include "session/target.h"
-#include "util/util.h"
+#include "session/session.h"
 
 /* For its end, a command has that long after SIGTERM, which shells ignore, and after SIGKILL. */
 #define TERM_MS		2000

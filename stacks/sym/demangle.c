@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <setjmp.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/time.h>
 #include <demangle.h>
 #include "sym/symbols.h"
-#include "util/util.h"
 
 /* What is longer stays mangled. */
 #define MAX_NAME	4096

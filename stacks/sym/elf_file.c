@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <elfutils/libdwelf.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <sys/stat.h>
 #include "sym/elf_file.h"
 #include "util/maps.h"
-#include "util/util.h"
 
 /* Where the kernel starts a program, a call and what prepares it. */
 #define MAX_ENTRY	64

@@ -2,9 +2,8 @@
 /* One ELF file, and its segments. */
 #pragma once
 
-#include <stdbool.h>
 #include <gelf.h>
-#include <linux/types.h>
+#include "util/util.h"
 
 /* As the kernel: longer ones are ignored. */
 #define BUILD_ID_SIZE	20

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <dwarf.h>
-#include <stdlib.h>
-#include <string.h>
 #include <elfutils/libdw.h>
 #include "sym/elf_file.h"
 #include "sym/symbols.h"
-#include "util/util.h"
 
 /* Of a file of others, which may have holes; the largest programs have half of it. */
 #define MAX_SECTION	(128 << 20)

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include "sym/kernel_names.h"
-#include "util/util.h"
+#include "sym/symbolizer.h"
 
 #define PAGE		4096ULL
 /* Larger than any function; programs of BPF are far from each other */

@@ -5,7 +5,6 @@
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
-#include <stdlib.h>
 #include "sym/symbols.h"
 
 /* How many functions before an address to try: one may lie in another one */

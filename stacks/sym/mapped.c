@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <errno.h>
-#include <stddef.h>
-#include <string.h>
-#include <unistd.h>
 #include <linux/magic.h>
 #include <sys/vfs.h>
 #include "sym/mapped.h"

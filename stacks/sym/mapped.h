@@ -2,12 +2,9 @@
 /* Opens the files that a process has mapped executable, in a child: see util/child.h. */
 #pragma once
 
-#include <stdbool.h>
 #include <linux/limits.h>
-#include <linux/types.h>
 #include <sys/stat.h>
 #include "util/maps.h"
-#include "util/util.h"
 
 struct mapped_file {
 	__u32 index;		/* of the mapping */

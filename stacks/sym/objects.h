@@ -5,13 +5,9 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <linux/types.h>
 #include <linux/bpf.h>
 #include <sys/stat.h>
 #include "sym/elf_file.h"
-#include "util/strings.h"
-#include "util/util.h"
 
 /* Indices of objects that are no files. */
 enum {

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include "sym/perf_map.h"
-#include "util/util.h"
 
 /* What a process and what all may have us read, in bytes; the largest known maps have 50 MB. */
 #define MAX_SIZE	(256 << 20)

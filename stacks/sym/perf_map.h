@@ -5,9 +5,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <linux/types.h>
+#include "util/util.h"
 
 struct perf_map;
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <stdlib.h>
 #include <bpf/hashmap.h>
 #include "sym/stacks.h"
 

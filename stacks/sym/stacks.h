@@ -2,10 +2,8 @@
 /* Stacks by the ids that the kernel has for them, with frames that refer to objects. */
 #pragma once
 
-#include <stdbool.h>
 #include <bpf/stack_record.h>
 #include "sym/objects.h"
-#include "util/util.h"
 
 struct frame {
 	__u32 object;	/* index */

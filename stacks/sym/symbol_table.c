@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <stdlib.h>
-#include <string.h>
 #include "sym/elf_file.h"
-#include "sym/symbol_table.h"
-#include "util/util.h"
+#include "sym/symbols.h"
 
 /* Bytes of the symbol tables of a file of others: the largest programs have 3 million symbols. */
 #define MAX_TABLES	(128UL << 20)

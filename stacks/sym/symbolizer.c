@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <bpf/hashmap.h>
 #include <bpf/libbpf.h>
 #include "sym/perf_map.h"

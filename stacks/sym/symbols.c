@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <elfutils/libdwfl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <sys/stat.h>
 #include "sym/objects.h"
-#include "sym/symbol_table.h"
 #include "sym/symbols.h"
 #include "util/maps.h"
 

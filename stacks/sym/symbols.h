@@ -5,10 +5,8 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <elfutils/libdwfl.h>
 #include <gelf.h>
-#include <linux/types.h>
 #include "util/util.h"
 
 /* Functions in which others are inlined: more are left out, the innermost ones. */
@@ -90,6 +88,34 @@ bool functions_read(struct functions *functions, Elf_Data *section, __u64 addres
 /* Of a file. false: @address is in no function that is known. */
 bool functions_find(struct functions *functions, Elf *elf, GElf_Addr address, GElf_Addr *start);
 void functions_free(struct functions *functions);
+
+/* The symbols of one file, by address, and the entries of its PLT */
+struct symbol {
+	GElf_Addr start;	/* of the module */
+	GElf_Xword size;	/* of a label: up to the end of its section */
+	const char *name;
+	unsigned char rank;	/* which of several names of one address is taken */
+	bool is_label;		/* of assembly, without a size */
+	bool is_plt;		/* an entry of the PLT, which jumps to @name */
+};
+
+struct symbol_table {
+	struct symbol *symbols;
+	size_t nr;
+};
+
+/* @module: NULL: only the tables of @elf are read. @bias: from the file's addresses to its own */
+void symbol_table_read(struct symbol_table *table, Dwfl_Module *module, Elf *elf, GElf_Addr bias);
+void symbol_table_free(struct symbol_table *table);
+
+/* NULL: there is none */
+const struct symbol *symbol_table_find(const struct symbol_table *table, GElf_Addr address);
+
+/* Of several symbols at one address, the one to take is the last one, as perf has it. */
+int symbols_compare(const void *left, const void *right);
+
+/* A mark of ARM between code and data, such as $x: nobody calls a function so. */
+bool symbol_is_mark(const char *name);
 
 /*
  * What the source calls the function that the symbol @name belongs to: of C++, with its

@@ -22,7 +22,6 @@
 #include "jit/machines.h"
 #include "jit/memory.h"
 #include "tests/jit_walk.h"
-#include "util/strings.h"
 #include "util/util.h"
 
 #define MAX_STACK	(8U << 20)

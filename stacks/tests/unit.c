@@ -9,14 +9,12 @@
 #include <sys/stat.h>
 #include "cmd/main.h"
 #include "sym/elf_file.h"
-#include "sym/kernel_names.h"
 #include "sym/perf_map.h"
-#include "sym/symbol_table.h"
 #include "sym/symbolizer.h"
 #include "sym/symbols.h"
 #include "tests/ktap.h"
 #include "util/maps.h"
-#include "util/strings.h"
+#include "util/util.h"
 
 static unsigned long long address_of(const char *wanted)
 {

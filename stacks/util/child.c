@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
-#include <unistd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include "util/child.h"
-#include "util/util.h"
 
 #define NS_PER_MS	1000000LL
 /* Time to wait for children that do not answer: each one gets half of it. */

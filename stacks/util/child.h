@@ -5,8 +5,7 @@
  */
 #pragma once
 
-#include <stddef.h>
-#include <linux/types.h>
+#include "util/util.h"
 
 #define CHILD_MAX_REQUEST	64
 #define CHILD_MAX_MESSAGE	8192

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <dirent.h>
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <sys/auxv.h>
@@ -18,7 +13,6 @@
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include "util/maps.h"
-#include "util/util.h"
 
 /* @name: of PATH_MAX bytes. false: there is nothing at @from or behind it. */
 static bool next_line(int fd, __u64 from, __u64 flags, char *name, struct maps_line *line)

@@ -2,9 +2,7 @@
 /* What processes have mapped, and whose files that are. */
 #pragma once
 
-#include <stdbool.h>
-#include <sys/types.h>
-#include <linux/types.h>
+#include "util/util.h"
 
 struct maps_line {
 	__u64 start;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include "util/strings.h"
+#include "util/util.h"
 
 __u32 strings_number(struct strings *strings, const char *text)
 {
