@@ -177,37 +177,29 @@ static int compare_groups(const void *left, const void *right)
 	return order_of(b->nr, a->nr) ?: a->first < b->first ? -1 : 1;
 }
 
-static void put_lines(FILE *file, const struct location *location, const char *place)
+/* As output_put_frames(), with the file that a function is in. The note comes last. */
+static void put_frames(struct output *output, FILE *file, const struct output_frames *frames)
 {
-	const struct location_line *line = location->lines;
-	size_t i;
-
-	for (i = 1; i <= location->nr_lines; i++, line++) {
-		fprintf(file, "    %s%s %s", line->name, i < location->nr_lines ? " (inlined)" : "",
-			place);
-		if (line->file)
-			fprintf(file, " %s:%u", basename(line->file), line->line);
-		fputc('\n', file);
-	}
-}
-
-static void put_stack(struct output *output, FILE *file, __u32 tgid, const struct stack *stack)
-{
-	const struct location *location;
+	const struct output_frame *frame = frames->frames + frames->nr;
 	char *place;
-	__u32 i;
 
-	for (i = 0; stack && i < stack->nr; i++) {
-		location = symbolizer_locate(&output->symbolizer, tgid, stack, i);
-		place = output_location_place(output, location);
-		if (!location->nr_lines)
-			fprintf(file, "    %s %s\n", location->name, place);
-		put_lines(file, location, place);
+	while (frame-- > frames->frames) {
+		if (frame->kind == OUTPUT_NOTE)
+			fprintf(file, "    [%s]\n", frame->name);
+		if (!frame->location)
+			continue;
+		place = output_location_place(output, frame->location);
+		fprintf(file, "    %s%s %s", frame->name,
+			frame->kind == OUTPUT_INLINED ? " (inlined)" : "", place);
+		if (frame->file && !output->options->lines)
+			fprintf(file, " %s:%u", basename(frame->file), frame->line);
+		fputc('\n', file);
 		free(place);
 	}
 }
 
-static void put_group(struct output *output, FILE *file, const struct group *group)
+static void put_group(struct output *output, FILE *file, const struct group *group,
+		      struct output_frames *frames)
 {
 	const struct output_stack *first = group->first;
 	size_t i;
@@ -220,15 +212,14 @@ static void put_group(struct output *output, FILE *file, const struct group *gro
 	if (i < group->nr)
 		fprintf(file, " and %zu more", group->nr - i);
 	fputc('\n', file);
-	put_stack(output, file, first->tgid, first->kernel);
-	put_stack(output, file, first->tgid, first->user);
-	if (first->note)
-		fprintf(file, "    [%s]\n", first->note);
+	output_frames(output, first, frames);
+	put_frames(output, file, frames);
 }
 
 static void write_text(struct output *output, FILE *file)
 {
 	struct group *groups = NULL, *group = NULL;
+	struct output_frames frames = {};
 	size_t i, nr = 0;
 
 	text_write_head(output, file);
@@ -243,9 +234,10 @@ static void write_text(struct output *output, FILE *file)
 	}
 	sort(groups, nr, compare_groups);
 	for (i = 0; i < nr && i < output->options->nr_stacks; i++)
-		put_group(output, file, &groups[i]);
+		put_group(output, file, &groups[i], &frames);
 	if (i < nr)
 		fprintf(file, "\n%zu more stacks (-n)\n", nr - i);
+	free(frames.frames);
 	free(groups);
 }
 

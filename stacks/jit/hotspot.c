@@ -270,7 +270,7 @@ struct hotspot *hotspot_open(__u32 pid, const char **why)
 
 	vm->pid = pid;
 	memset(vm->fields, 0xff, sizeof(vm->fields));
-	maps_each(pid, find_library, &library);
+	maps_each(pid, MAPS_CODE, find_library, &library);
 	*why = library.file ? read_description(vm, &library) : NULL;
 	vm->path = library.path;
 	elf_file_close(library.file);

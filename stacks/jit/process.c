@@ -15,17 +15,11 @@
 
 void read_comm(__u32 pid, char comm[17])
 {
-	char path[64];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
-	file = fopen(path, "re");
-	if (!file || !fgets(comm, 17, file))
+	proc_read(pid, "comm", comm, 17);
+	if (!*comm)
 		strcpy(comm, "?");
 	comm[strcspn(comm, "\n")] = 0;
 	make_printable(comm);
-	if (file)
-		fclose(file);
 }
 
 __u64 process_exe(__u32 pid)
@@ -33,13 +27,9 @@ __u64 process_exe(__u32 pid)
 	char path[64], line[1024], *at;
 	unsigned long long start = 0, stack = 0;
 	struct stat st;
-	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	file = fopen(path, "re");
-	at = file && fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
-	if (file)
-		fclose(file);
+	proc_read(pid, "stat", line, sizeof(line));
+	at = strrchr(line, ')');
 	/* Words 22 and 28; the name is the second one. */
 	if (at)
 		sscanf(at + 1, " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/fs.h>
 #include "jit/memory.h"
 #include "jit/registered.h"
 #include "jit/section.h"
@@ -326,9 +325,9 @@ static void find_earlier(struct registered *process)
 {
 	struct search search = { .process = process, .left = MAX_SEARCHED };
 
-	maps_each_memory(process->pid, note_code, &search);
+	maps_each(process->pid, 0, note_code, &search);
 	if (search.nr_code)
-		maps_each_memory(process->pid, search_memory, &search);
+		maps_each(process->pid, 0, search_memory, &search);
 	free(search.code);
 }
 
@@ -349,7 +348,7 @@ int registered_watch(__u32 pid, struct jit_kernel *kernel)
 {
 	struct watch watch = { kernel, -ENOENT };
 
-	maps_each(pid, watch_libgcc, &watch);
+	maps_each(pid, MAPS_CODE, watch_libgcc, &watch);
 	return watch.result;
 }
 

@@ -125,17 +125,11 @@ static int start(struct target *target, char **argv)
 /* Of which process @id is a thread; 0: none */
 static pid_t process_of(pid_t id)
 {
-	char path[64], line[128];
-	int process = 0;
-	FILE *file;
+	char text[4096], *line;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", id);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file) && sscanf(line, "Tgid: %d", &process) != 1)
-		;
-	if (file)
-		fclose(file);
-	return process;
+	proc_read(id, "status", text, sizeof(text));
+	line = strstr(text, "\nTgid:\t");
+	return line ? atoi(line + strlen("\nTgid:\t")) : 0;
 }
 
 static void say_why_not(pid_t pid, int error)

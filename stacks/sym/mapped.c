@@ -89,5 +89,5 @@ void mapped_read(const void *request)
 
 	reading.request = request;
 	reading.nr = 0;
-	maps_each(reading.request->tgid, on_line, &reading);
+	maps_each(reading.request->tgid, MAPS_CODE, on_line, &reading);
 }

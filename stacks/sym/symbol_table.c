@@ -160,10 +160,10 @@ static void read_relocations(struct slots *slots, Elf *elf, Elf_Scn *scn, GElf_W
 
 static const char *slot_name(const struct slots *slots, GElf_Addr address)
 {
-	size_t nr = address ? count_up_to(slots->slots, slots->nr, sizeof(*slots->slots),
-					  address) : 0;
+	const struct slot *slot = address ? bsearch(&address, slots->slots, slots->nr, sizeof(*slot),
+						    compare_keys) : NULL;
 
-	return nr && slots->slots[nr - 1].address == address ? slots->slots[nr - 1].name : NULL;
+	return slot ? slot->name : NULL;
 }
 
 static __u32 word_at(const unsigned char *code)

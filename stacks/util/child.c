@@ -106,17 +106,10 @@ static void leave(void)
 /* Else it has no CPU, as the machine is busy. */
 static bool is_blocked(void)
 {
-	char path[64], state = 'S';
-	FILE *file;
+	char text[256];
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", child.pid);
-	file = fopen(path, "re");
-	if (file) {
-		if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-			state = 'S';
-		fclose(file);
-	}
-	return state != 'R';
+	proc_read(child.pid, "stat", text, sizeof(text));
+	return !strstr(text, ") R ");
 }
 
 /* Waits for a message: a number of bytes, 1: the work is done, 0: it does not come */

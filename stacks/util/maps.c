@@ -3,7 +3,6 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/fs.h>
 #include <linux/magic.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
@@ -42,15 +41,13 @@ static bool next_line(int fd, __u64 from, __u64 flags, char *name, struct maps_l
 
 static int open_maps(__u32 id)
 {
-	struct procmap_query query = {
-		.size = sizeof(query), .query_flags = PROCMAP_QUERY_COVERING_OR_NEXT_VMA,
-	};
-	char path[64];
+	struct maps_line line;
+	char name[PATH_MAX];
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%u/maps", id);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0 && ioctl(fd, PROCMAP_QUERY, &query)) {
+	snprintf(name, sizeof(name), "/proc/%u/maps", id);
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && !next_line(fd, 0, 0, name, &line)) {
 		close(fd);
 		return -1;
 	}
@@ -77,7 +74,7 @@ static int open_living(__u32 tgid, __u32 *id)
 	return fd;
 }
 
-static void each(__u32 tgid, __u64 flags, maps_line_fn fn, void *arg)
+void maps_each(__u32 tgid, __u64 flags, maps_line_fn fn, void *arg)
 {
 	struct maps_line line = {};
 	char name[PATH_MAX];
@@ -88,16 +85,6 @@ static void each(__u32 tgid, __u64 flags, maps_line_fn fn, void *arg)
 		fn(arg, id, &line);
 	if (fd >= 0)
 		close(fd);
-}
-
-void maps_each(__u32 tgid, maps_line_fn fn, void *arg)
-{
-	each(tgid, PROCMAP_QUERY_VMA_EXECUTABLE | PROCMAP_QUERY_FILE_BACKED_VMA, fn, arg);
-}
-
-void maps_each_memory(__u32 tgid, maps_line_fn fn, void *arg)
-{
-	each(tgid, 0, fn, arg);
 }
 
 bool maps_is(const struct maps_line *line, const char *name)
@@ -117,7 +104,7 @@ static void strike_out(void *arg, __u32 id, const struct maps_line *line)
 
 bool maps_has(__u32 tgid, const char *name)
 {
-	maps_each(tgid, strike_out, &name);
+	maps_each(tgid, MAPS_CODE, strike_out, &name);
 	return !name;
 }
 

@@ -2,6 +2,7 @@
 /* What processes have mapped, and whose files that are. */
 #pragma once
 
+#include <linux/fs.h>
 #include "util/util.h"
 
 struct maps_line {
@@ -17,10 +18,13 @@ struct maps_line {
 /* @id: by which /proc has the process: of a thread, if the first one has exited */
 typedef void (*maps_line_fn)(void *arg, __u32 id, const struct maps_line *line);
 
-/* Calls @fn for the files that @tgid has mapped executable. */
-void maps_each(__u32 tgid, maps_line_fn fn, void *arg);
-/* The same for all that is mapped; ->path is "" without a name. */
-void maps_each_memory(__u32 tgid, maps_line_fn fn, void *arg);
+#define MAPS_CODE	(PROCMAP_QUERY_VMA_EXECUTABLE | PROCMAP_QUERY_FILE_BACKED_VMA)
+
+/*
+ * Calls @fn for what @tgid has mapped; ->path is "" without a name. @flags: PROCMAP_QUERY_VMA_..., such
+ * as those of files that are executable (MAPS_CODE), or 0: for all
+ */
+void maps_each(__u32 tgid, __u64 flags, maps_line_fn fn, void *arg);
 
 /* Does the name of the file begin so, whatever the case of its letters? */
 bool maps_is(const struct maps_line *line, const char *name);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <fcntl.h>
 #include <stdarg.h>
 #include <bpf/btf.h>
 #include <bpf/hashmap.h>
@@ -109,6 +110,20 @@ __u64 hash_bytes(const void *data, size_t len)
 	h ^= h >> 32;
 	h *= 0x9e3779b97f4a7c15ULL;
 	return h ^ h >> 29;
+}
+
+void proc_read(__u32 pid, const char *name, char *text, size_t size)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, text, size - 1);
+	text[max(n, 0)] = 0;
+	if (fd >= 0)
+		close(fd);
 }
 
 bool kernel_has(const char *name, int kind)

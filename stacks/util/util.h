@@ -77,6 +77,9 @@ static inline __u64 now_ns(void)
 	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
+/* A file of a process in /proc: at most @size - 1 bytes, and a 0; "" if it cannot be read */
+void proc_read(__u32 pid, const char *name, char *text, size_t size);
+
 /* Two digits for each byte, and a 0 */
 static inline void put_hex(char *to, const unsigned char *bytes, size_t size)
 {
