@@ -2,8 +2,6 @@
 #include <sys/uio.h>
 #include "jit/memory.h"
 
-#define PAGE	4096ULL
-
 size_t memory_read_some(__u32 pid, __u64 address, void *to, size_t size)
 {
 	struct iovec local = { to, size }, remote = { (void *)address, size };

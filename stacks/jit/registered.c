@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "jit/memory.h"
 #include "jit/registered.h"
-#include "jit/section.h"
+#include "sym/symbols.h"
 #include "util/maps.h"
 
+#define CHUNK		65536
+/* Of a section */
+#define SECTION_MAX	(2U << 20)
+#define SECTION_MAX_CODE	(64ULL << 20)
 /* Limits for a process */
 #define MAX_SECTIONS	8192
 #define MAX_SPANS	8192
@@ -14,6 +18,16 @@
 #define MAX_READ	(256ULL << 20)	/* at once, of what comes; it is as much again after this time: */
 #define READ_NS		(16 * 1000000000ULL)
 #define MAX_FLUSH	(64U << 20)	/* of tables in a turn */
+
+/* A section .eh_frame in the memory of a process, which may be hostile */
+struct section {
+	__u64 address;
+	struct bytes bytes;	/* without the 0 at its end */
+	struct functions functions;
+	struct jit_span *spans;	/* pages with code; sorted, and none touches another one */
+	size_t nr_spans;
+	__u64 code;		/* bytes of all spans */
+};
 
 /* Of the kernel: spans of sections, joined where they share pages */
 struct range {
@@ -37,6 +51,104 @@ struct registered {
 	int refused;		/* why the kernel did not take a table */
 	struct eh_frame table;
 };
+
+/* The pages that the functions are in */
+static void find_spans(struct section *section)
+{
+	const struct functions *functions = &section->functions;
+	struct jit_span *spans = xcalloc(functions->nr, sizeof(*spans));
+	size_t i, nr = 0;
+
+	for (i = 0; i < functions->nr; i++) {
+		const struct function *function = &functions->functions[i];
+
+		spans[i].start = function->start & -PAGE;
+		spans[i].end = (function->start + function->length + PAGE - 1) & -PAGE;
+	}
+	sort(spans, functions->nr, compare_keys);
+	for (i = 0; i < functions->nr; i++) {
+		if (nr && spans[i].start <= spans[nr - 1].end)
+			spans[nr - 1].end = max(spans[nr - 1].end, spans[i].end);
+		else
+			spans[nr++] = spans[i];
+	}
+	for (i = 0; i < nr; i++)
+		section->code += spans[i].end - spans[i].start;
+	section->spans = spans;
+	section->nr_spans = nr;
+}
+
+static void section_free(struct section *section)
+{
+	free(section->bytes.data);
+	functions_free(&section->functions);
+	free(section->spans);
+}
+
+/* Entries follow each other, up to a length of 0. */
+static bool read_bytes(__u32 pid, struct section *section, __u64 *left)
+{
+	struct bytes *bytes = &section->bytes;
+	__u8 chunk[CHUNK];
+	size_t at = 0, got;
+	__u32 length;
+
+	while (at <= SECTION_MAX) {
+		if (at + sizeof(length) > bytes->size) {
+			/* What follows a small section is not read. */
+			got = memory_read_some(pid, section->address + bytes->size, chunk,
+					       min(bytes->size ? (__u64)CHUNK : PAGE -
+						   section->address % PAGE, *left));
+			if (!got || bytes->size > SECTION_MAX)
+				return false;
+			*left -= got;
+			bytes_put(bytes, chunk, got);
+			continue;
+		}
+		memcpy(&length, bytes->data + at, sizeof(length));
+		if (!length) {
+			bytes->size = at;
+			return at;
+		}
+		at += sizeof(length) + (__u64)length;
+	}
+	return false;
+}
+
+/*
+ * Reads what is at ->address, up to the 0 at its end. @left: so many bytes may be read, and are taken
+ * off. false: it makes no sense, cannot be read, or is too long
+ */
+static bool section_read(__u32 pid, struct section *section, __u64 *left)
+{
+	Elf_Data data = { .d_type = ELF_T_BYTE };
+	bool good = read_bytes(pid, section, left);
+
+	data.d_buf = section->bytes.data;
+	data.d_size = section->bytes.size;
+	if (good && functions_read(&section->functions, &data, section->address)) {
+		find_spans(section);
+		if (section->nr_spans <= JIT_MAX_SPANS && section->code <= SECTION_MAX_CODE)
+			return true;
+	}
+	section_free(section);
+	return false;
+}
+
+/* Appends it to a table, with addresses that are relative to where its entries are then */
+static void section_add_to(struct eh_frame *table, const struct section *section)
+{
+	size_t begin = table->section.size, i;
+
+	bytes_put(&table->section, section->bytes.data, section->bytes.size);
+	for (i = 0; i < section->functions.nr; i++) {
+		const struct function *function = &section->functions.functions[i];
+		__u64 offset = function->start - (table->vaddr + begin + function->at);
+
+		if (function->is_relative)
+			memcpy(table->section.data + begin + function->at, &offset, function->size);
+	}
+}
 
 static bool overlap(const struct jit_span *a, const struct jit_span *b)
 {

@@ -203,7 +203,7 @@ static bool take_head(struct data *data, const struct data_part *part, const cha
 	data->output->duration_ns = part->numbers[1];
 	data->output->period = part->numbers[2];
 	data->output->period_type = (struct output_value){ texts[1], texts[2] };
-	data->output->records = (const char *)data->bytes.data;
+	data->output->records = data->bytes.data;
 	return true;
 }
 
@@ -293,9 +293,8 @@ static bool take_parts(struct data *data, const struct output_options *options)
 			return false;
 		/* To write them again */
 		if (!data->output->records_size)
-			data->output->records = (const char *)part;
-		data->output->records_size = (const char *)part + part->size -
-					     data->output->records;
+			data->output->records = part;
+		data->output->records_size = (const void *)part + part->size - data->output->records;
 	}
 	return data->output;
 }

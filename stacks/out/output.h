@@ -110,7 +110,7 @@ struct output {
 	void (*write_text)(struct output *output, FILE *file);	/* or NULL: text_write() */
 	struct output *base;	/* what it is compared to, or NULL */
 	const char *kept;	/* by the filter, which share; NULL: there is none */
-	const char *records;	/* of the kernel, that the stacks are from */
+	const void *records;	/* of the kernel, that the stacks are from */
 	size_t records_size;
 	struct symbolizer symbolizer;
 	struct strings texts;

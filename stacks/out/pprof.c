@@ -23,7 +23,6 @@ enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
 enum { LINE_FUNCTION = 1, LINE_LINE };
 enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
 
-#define PAGE		4096ULL
 /* More than the largest file, and room for a million of them in user space's half */
 #define FILE_SHIFT	43
 #define FILE_ROOM	(1ULL << FILE_SHIFT)

@@ -8,20 +8,18 @@
 /* Records from @kept on are of the next interval, too: the kernel does not send their stacks again. */
 static void forget(struct session *session, size_t kept)
 {
-	size_t size = session->stream_size - kept, at;
-	char *bytes = xcalloc(size, 1);
+	struct bytes old = session->records;
+	size_t at;
 
-	memcpy(bytes, session->stream_bytes + kept, size);
-	fclose(session->stream);
-	free(session->stream_bytes);
+	session->records = (struct bytes){};
 	stacks_free(&session->stacks);
 	objects_free(&session->objects);
 	idmap_free(&session->cookies);
 	session->nr_unmatched = session->nr_without_stack = session->nr_without_object = 0;
 	session_init_stacks(session);
-	for (at = 0; at < size; at += ((const struct bpf_stack_record *)(bytes + at))->size)
-		session_take_record(session, bytes + at, size - at);
-	free(bytes);
+	for (at = kept; at < old.size; at += ((const struct bpf_stack_record *)(old.data + at))->size)
+		session_take_record(session, old.data + at, old.size - at);
+	free(old.data);
 }
 
 static bool write_interval(struct session *session, const char *path, bool last)
@@ -55,8 +53,7 @@ int session_next_interval(struct session *session, const char *directory, bool l
 	bool good;
 	int error;
 
-	fflush(session->stream);
-	kept = session->stream_size;
+	kept = session->records.size;
 	session->skel->bss->epoch++;
 	error = programs_wait(session) ?: session_take_records(session, now_ns() + NS_PER_S);
 	if (error) {

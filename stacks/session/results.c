@@ -15,10 +15,8 @@ struct output *session_output(struct session *session, const struct output_value
 
 	output->begin_ns = session->begin_ns;
 	output->duration_ns = session->seconds * 1e9;
-	if (session->stream)
-		fflush(session->stream);
-	output->records = session->stream_bytes;
-	output->records_size = session->stream_size;
+	output->records = session->records.data;
+	output->records_size = session->records.size;
 	return output;
 }
 

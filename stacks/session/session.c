@@ -104,8 +104,8 @@ static int on_record(void *arg, void *data, size_t size)
 	if (on_own_record(session, data, size) ||
 	    !stacks_add(&session->stacks, data, size, &view))
 		return 0;
-	if (session->stream)
-		fwrite(data, view.rec->size, 1, session->stream);
+	if (output_has_format(&session->options->output, OUTPUT_DATA))
+		bytes_put(&session->records, data, view.rec->size);
 	if (view.rec->type == BPF_STACK_RECORD_COMPLETION)
 		session->ops.completion(session, view.rec->cookie, view.rec->user);
 	else if (view.rec->payload_size == sizeof(struct event_record))
@@ -122,9 +122,6 @@ void session_init_stacks(struct session *session)
 {
 	objects_init(&session->objects);
 	stacks_init(&session->stacks, &session->objects);
-	if (output_has_format(&session->options->output, OUTPUT_DATA))
-		session->stream = check_memory(open_memstream(&session->stream_bytes,
-							      &session->stream_size));
 	child_announce(&session->skel->bss->own_child);
 }
 
@@ -184,9 +181,7 @@ void session_close(struct session *session)
 	objects_free(&session->objects);
 	for (i = 0; i < session->nr_targets; i++)
 		target_close(&session->targets[i]);
-	if (session->stream)
-		fclose(session->stream);
-	free(session->stream_bytes);
+	free(session->records.data);
 	free(session->targets);
 	free(session->title);
 	idmap_free(&session->cookies);

@@ -57,16 +57,13 @@ void target_close(struct target *target);
 
 struct session;
 
-/**
- * struct session_ops - what a command does while it measures
- * @completion:	NULL: kept for session_read(); or the user stack of a cookie is known
- * @event:	NULL, or takes an event that is reported
- * @poll:	NULL, or called again and again: after 200 ms at most; an error, which was printed,
- *		ends the measurement
- */
+/* What a command does while it measures */
 struct session_ops {
+	/* The user stack of a cookie is known. NULL: it is kept for session_read(). */
 	void (*completion)(struct session *session, __u64 cookie, __u64 user);
+	/* An event is reported. */
 	void (*event)(struct session *session, const struct event_record *event);
+	/* NULL, or called after 200 ms at most. An error, which was printed, ends the measurement. */
 	int (*poll)(struct session *session);
 };
 
@@ -90,9 +87,7 @@ struct session {
 	int status;			/* of the command, if it has ended by itself */
 	bool discard;
 	__u64 nr_without_object;	/* of @stacks, when the table was emptied */
-	FILE *stream;			/* the records, if they are wanted; in memory */
-	char *stream_bytes;
-	size_t stream_size;
+	struct bytes records;		/* as they came, if they are wanted */
 	struct idmap cookies;		/* cookie: the user stack that it has got */
 	struct event_stats stats;	/* of all CPUs, at the end */
 	__u64 nr_unread;		/* records left in it when the time was over */

@@ -8,18 +8,12 @@ struct bpf_link;
 struct bpf_program;
 struct events_bpf;
 
-/**
- * struct sampling - the event that is sampled
- * @type:	of struct perf_event_attr
- * @config:	likewise
- * @frequency:	samples in a second on each CPU
- * @period:	events from one sample to the next; 0: by @frequency
- */
+/* The event that is sampled */
 struct sampling {
-	__u32 type;
+	__u32 type;		/* both as in struct perf_event_attr */
 	__u64 config;
-	unsigned int frequency;
-	unsigned int period;
+	unsigned int frequency;	/* samples in a second on each CPU */
+	unsigned int period;	/* events from one sample to the next; 0: by @frequency */
 };
 
 /* At 997 Hz: cycles, which are counted in code with interrupts off, too; cpu-clock without a PMU */

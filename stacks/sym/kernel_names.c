@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "sym/symbolizer.h"
 
-#define PAGE		4096ULL
 /* Larger than any function; programs of BPF are far from each other */
 #define MAX_FUNCTION	(1ULL << 20)
 

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <limits.h>
-#include "sym/mapped.h"
+#include <linux/magic.h>
+#include <sys/vfs.h>
 #include "sym/objects.h"
 #include "sym/symbols.h"
 #include "util/child.h"
+#include "util/maps.h"
 
 /* For the files of a process that answers slowly */
 #define MAX_NS		5000000000ULL
 /* Bytes of files that were copied, of all processes */
 #define MAX_COPIED	(1ULL << 30)
+/* Of a file whose server may stop to answer, so many bytes are copied. */
+#define MAX_COPY	(256 << 20)
 
 static __u32 add_object(struct objects *objects, struct object object)
 {
@@ -172,6 +176,111 @@ static __u32 object_of_file(struct objects *objects, int fd, struct object *new,
 	}
 	complete_object(objects, object_at(objects, index), new, path);
 	return index;
+}
+
+/* A child opens the files of processes, see util/child.h: what it tells of a mapping */
+struct mapped_file {
+	__u32 index;		/* of the mapping */
+	bool is_begin;		/* the file was not looked at; the same comes again when it was */
+	bool opened;		/* else it is not known what it is */
+	bool foreign;		/* see file_is_foreign() */
+	bool is_copy;		/* it is given as a copy, or was before */
+	struct maps_line line;	/* @path is not valid */
+	struct stat st;		/* of a regular file */
+	char path[PATH_MAX];
+};
+
+struct mapped_request {
+	__u32 tgid;
+	__u32 first;			/* index of the first mapping to look at */
+	bool by_name;			/* see maps_open() */
+	const struct idmap *hung;	/* by mapped_key(): files that are not opened */
+};
+
+struct listing {
+	const struct mapped_request *request;
+	__u32 nr;
+	struct idmap copied;	/* files, by a hash of what fstat() has of them */
+};
+
+static __u64 mapped_key(const struct maps_line *line)
+{
+	__u64 words[] = { line->inode, line->dev_major, line->dev_minor };
+
+	return hash_bytes(words, sizeof(words));
+}
+
+static void send_file(const struct mapped_file *file, int fd)
+{
+	child_send(file, offsetof(struct mapped_file, path) + strlen(file->path) + 1, fd);
+}
+
+/* false: it was copied before. */
+static bool is_new(struct idmap *copied, const struct stat *st)
+{
+	__u64 words[] = {
+		st->st_dev, st->st_ino, st->st_size, st->st_ctim.tv_sec, st->st_ctim.tv_nsec,
+	};
+	__u64 key = hash_bytes(words, sizeof(words));
+
+	if (idmap_find(copied, key) >= 0)
+		return false;
+	idmap_set(copied, key, 0);
+	return true;
+}
+
+/* Any user can serve files by FUSE. Other servers are asked for a byte now, and trusted later. */
+static int prepare_file(struct listing *listing, struct mapped_file *file, int fd)
+{
+	struct statfs fs;
+	int copy = -1;
+	char c;
+
+	if (fstat(fd, &file->st) || fstatfs(fd, &fs))
+		return fd;
+	file->foreign = file_is_foreign(fd);
+	file->is_copy = fs.f_type == FUSE_SUPER_MAGIC;
+	if (!file->is_copy && pread(fd, &c, 1, 0) >= 0)
+		return fd;
+	if (file->is_copy && is_new(&listing->copied, &file->st) && file->st.st_size <= MAX_COPY)
+		copy = file_copy(fd, file->st.st_size);
+	if (file->is_copy && file->st.st_size > MAX_COPY)
+		file->opened = false;
+	close(fd);
+	return copy;
+}
+
+static void on_mapping(void *arg, __u32 id, const struct maps_line *line)
+{
+	struct mapped_file file = { .is_begin = true, .line = *line };
+	struct listing *listing = arg;
+	int fd = -1;
+
+	file.index = listing->nr++;
+	if (file.index < listing->request->first)
+		return;
+	snprintf(file.path, sizeof(file.path), "%s", line->path);
+	send_file(&file, -1);
+	file.is_begin = false;
+	if (idmap_find(listing->request->hung, mapped_key(line)) < 0) {
+		fd = maps_open(id, line, listing->request->by_name);
+		file.opened = fd >= 0 || errno == ENODEV;
+	}
+	if (fd >= 0)
+		fd = prepare_file(listing, &file, fd);
+	send_file(&file, fd);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* For child_call(): sends a struct mapped_file with the file, or with a copy, or with none. */
+static void mapped_read(const void *request)
+{
+	static struct listing listing;
+
+	listing.request = request;
+	listing.nr = 0;
+	maps_each(listing.request->tgid, MAPS_CODE, on_mapping, &listing);
 }
 
 struct reading {

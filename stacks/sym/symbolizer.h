@@ -31,44 +31,26 @@ enum location_kind {
 	LOCATION_UNKNOWN,	/* in no file */
 };
 
-/**
- * struct location_line - the line of a function, inlined or not, that an instruction belongs to
- * @name:	of the function, as in struct location
- * @symbol:	likewise
- * @shown:	@name, with the line if lines are told apart
- * @file:	NULL: not known
- * @line:	in @file
- */
+/* The line of a function, inlined or not, that an instruction belongs to */
 struct location_line {
-	const char *name;
+	const char *name;	/* of the function, both as in struct location */
 	const char *symbol;
-	const char *shown;
-	const char *file;
+	const char *shown;	/* @name, with the line if lines are told apart */
+	const char *file;	/* NULL: not known */
 	unsigned int line;
 };
 
-/**
- * struct location - an instruction
- * @kind:	where it is
- * @object:	index of its object
- * @tgid:	the process; 0 where that does not matter
- * @addr:	offset in the file of the object, or address
- * @module:	of the kernel; NULL: the kernel itself, or elsewhere
- * @name:	what people call the function that is there, or "[file+0xoffset]"
- * @symbol:	its name in the symbol table; NULL: there is none, and @name is no name
- * @lines:	the innermost inlined function first, the one of @name last
- * @nr_lines:	0: there is no debug information
- */
+/* An instruction */
 struct location {
 	enum location_kind kind;
-	__u32 object;
-	__u32 tgid;
-	__u64 addr;
-	const char *module;
-	const char *name;
-	const char *symbol;
-	struct location_line *lines;
-	size_t nr_lines;
+	__u32 object;		/* index */
+	__u32 tgid;		/* the process; 0 where that does not matter */
+	__u64 addr;		/* offset in the file of the object, or address */
+	const char *module;	/* of the kernel; NULL: the kernel itself, or elsewhere */
+	const char *name;	/* what people call the function, or "[file+0xoffset]" */
+	const char *symbol;	/* its name in the symbol table; NULL: there is none, and @name is no name */
+	struct location_line *lines;	/* the innermost inlined function first, the one of @name last */
+	size_t nr_lines;	/* 0: there is no debug information */
 };
 
 struct symbolizer {

@@ -44,16 +44,11 @@ struct symbols;
 struct symbols *symbols_open(const struct object *object);
 void symbols_close(struct symbols *symbols);
 
-/**
- * struct symbol_found - the function at an offset in a file
- * @name:	as the symbol table has it, may be mangled; NULL: there is no symbol
- * @is_plt:	it is an entry of the PLT, which jumps to @name
- * @start:	without @name: the offset of the function, or else of the instruction
- */
+/* The function at an offset in a file */
 struct symbol_found {
-	const char *name;
-	bool is_plt;
-	__u64 start;
+	const char *name;	/* as the symbol table has it, may be mangled; NULL: there is no symbol */
+	bool is_plt;		/* it is an entry of the PLT, which jumps to @name */
+	__u64 start;		/* without @name: the offset of the function, or else of the instruction */
 };
 
 void symbols_find(struct symbols *symbols, __u64 offset, struct symbol_found *found);

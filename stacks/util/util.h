@@ -20,6 +20,8 @@
 	((type *)((char *)(p) - offsetof(type, member)))
 #define min(a, b)	({ __typeof__(a) a_ = (a), b_ = (b); a_ < b_ ? a_ : b_; })
 #define max(a, b)	({ __typeof__(a) a_ = (a), b_ = (b); a_ > b_ ? a_ : b_; })
+/* The smallest that there is */
+#define PAGE	4096ULL
 #define LIKE_PRINTF(text, first)	__attribute__((format(printf, text, first)))
 
 /* Exit codes of the tool. */
