@@ -6,7 +6,6 @@
 #include <linux/capability.h>
 #include <sys/syscall.h>
 #include <bpf/btf.h>
-#include <bpf/libbpf.h>
 #include "cmd/main.h"
 #include "session/session.h"
 

@@ -5,11 +5,9 @@
  */
 #include <linux/perf_event.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include "cmd/main.h"
-#include "sym/objects.h"
 #include "util/maps.h"
 #include "check.skel.h"
 

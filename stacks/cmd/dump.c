@@ -2,7 +2,6 @@
 /* stacks dump: the stacks of all threads of processes, which are not stopped for it. */
 #include <limits.h>
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include "cmd/main.h"
 #include "session/session.h"
 #include "events.skel.h"

@@ -3,7 +3,6 @@
 #include <signal.h>
 #include "cmd/main.h"
 #include "session/session.h"
-#include "out/output.h"
 
 /*
  * The user stack of a task that sleeps comes when it wakes up: an event is printed without it

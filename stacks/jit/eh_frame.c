@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <dwarf.h>
 #include "jit/rows.h"
-#include "jit/x86_64.h"
 
 #define DATA_ALIGN	(-8)
 

@@ -198,8 +198,7 @@ int on_deregister(struct pt_regs *ctx)
 		span = bpf_map_lookup_elem(&sections, &key);
 		if (!span)
 			break;
-		if (bpf_ksym_exists(bpf_user_code_forget))
-			bpf_user_code_forget(span->start, span->end - span->start);
+		bpf_user_code_forget(span->start, span->end - span->start);
 	}
 	return 0;
 }
@@ -218,7 +217,7 @@ int on_unload(struct pt_regs *ctx)
 		start += object;
 		end += object;
 	}
-	if (start < end && bpf_ksym_exists(bpf_user_code_forget))
+	if (start < end)
 		bpf_user_code_forget(start, end - start);
 	return 0;
 }

@@ -2,9 +2,7 @@
 /* The only file, with jit.bpf.c, that knows how the kernel takes tables */
 #include <sys/stat.h>
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
-#include <bpf/libbpf.h>
-#include "jit/process.h"
+#include "jit/jit.h"
 #include "jit.skel.h"
 #include "sym/elf_file.h"
 

@@ -3,8 +3,7 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <bpf/libbpf.h>
-#include "jit/machines.h"
-#include "jit/registered.h"
+#include "jit/jit.h"
 #include "util/maps.h"
 
 #define LLVM		"libllvm"

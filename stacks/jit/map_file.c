@@ -3,8 +3,8 @@
 #include <grp.h>
 #include <sys/fsuid.h>
 #include <sys/stat.h>
-#include "jit/map_file.h"
-#include "sym/perf_map.h"
+#include "jit/jit.h"
+#include "sym/symbolizer.h"
 
 /* What a process and all may have us write, in bytes */
 /* Each is moved when another one comes before it. */

@@ -2,7 +2,7 @@
 #include <sys/stat.h>
 #include <bpf/libbpf.h>
 #include "jit/memory.h"
-#include "jit/process.h"
+#include "jit/jit.h"
 
 /* Limits for a process; OpenJDK's code cache has at most 2 GiB, and 240 MiB if nothing is said. */
 #define MAX_CODE	(4U << 20)	/* of a blob: the largest ones are stubs, of 1.2 MB */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "jit/memory.h"
-#include "jit/registered.h"
+#include "jit/jit.h"
 #include "sym/symbols.h"
 #include "util/maps.h"
 

@@ -2,7 +2,6 @@
 /* Stacks with their values, and the formats in which they are written. */
 #pragma once
 
-#include "sym/stacks.h"
 #include "sym/symbolizer.h"
 
 #define OUTPUT_VALUES	4
@@ -238,8 +237,6 @@ void text_write_functions(struct output *output, FILE *file, unsigned int max);
 void text_write_counts(struct output *output, FILE *file);
 /* One line, if more than a hundredth of the frames has no name: which files, and what helps */
 void text_write_unnamed(struct output *output, FILE *file);
-/* "12.34 %", with a colour on terminals */
-void text_put_share(const struct output *output, FILE *file, __u64 part, __u64 all);
 void folded_write(struct output *output, FILE *file);
 void flame_graph_write(struct output *output, FILE *file);
 void firefox_write(struct output *output, FILE *file);

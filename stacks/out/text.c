@@ -34,7 +34,7 @@ void output_put_frames(FILE *file, const char *indent, const struct output_frame
 }
 
 /* Cut off, not rounded: 100 % is all of them. The colours are perf's. */
-void text_put_share(const struct output *output, FILE *file, __u64 part, __u64 all)
+static void put_share(const struct output *output, FILE *file, __u64 part, __u64 all)
 {
 	/* Of times in nanoseconds, the product would be too large for 64 bits. */
 	__u64 unit = all >> 40 ? 10000 : 1;
@@ -56,7 +56,7 @@ void text_write_head(struct output *output, FILE *file)
 	fputs("\n", file);
 	if (!with_user)
 		return;
-	text_put_share(output, file, complete, with_user);
+	put_share(output, file, complete, with_user);
 	fputs(" of ", file);
 	output_put_value(file, &output->values[0], with_user);
 	fputs(" with a user stack have a complete one\n", file);
@@ -124,12 +124,12 @@ static void put_function(const struct output *output, FILE *file, const struct f
 			 __u64 all, __u64 base)
 {
 	if (output->base) {
-		text_put_share(output, file, sum->base_self, base);
+		put_share(output, file, sum->base_self, base);
 		fprintf(file, "  %+7.2f ", 100 * sum->change);
 	}
-	text_put_share(output, file, sum->self, all);
+	put_share(output, file, sum->self, all);
 	fputc(' ', file);
-	text_put_share(output, file, sum->total, all);
+	put_share(output, file, sum->total, all);
 	fprintf(file, "  %s\n", sum->name);
 }
 
@@ -224,7 +224,7 @@ void text_write_unnamed(struct output *output, FILE *file)
 		add_unnamed(output, &sums, stack->user, stack->tgid, stack->values[0]);
 	}
 	if (sums.unnamed > sums.frames / 100) {
-		text_put_share(output, file, sums.unnamed, sums.frames);
+		put_share(output, file, sums.unnamed, sums.frames);
 		fputs(" of frames have no function name, most in ", file);
 		put_files(output, file, &sums);
 		fputs(": install their debug packages, or set DEBUGINFOD_URLS\n", file);
@@ -252,7 +252,7 @@ static void put_row(struct output *output, FILE *file, const struct output_row *
 		output_put_value(file, &output->values[i], row->values[i]);
 	}
 	fputs(", ", file);
-	text_put_share(output, file, row->values[0], all);
+	put_share(output, file, row->values[0], all);
 	if (stack->process)
 		fprintf(file, ", %s [%u]", stack->process, stack->pid ?: stack->tgid);
 	fputc('\n', file);

@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
-#include <bpf/libbpf.h>
 #include "session/events.h"
 #include "session/sources.h"
 #include "events.skel.h"

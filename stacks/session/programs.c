@@ -2,7 +2,6 @@
 /* The BPF programs of a measurement: loaded, attached, ended. */
 #include <fcntl.h>
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include "session/session.h"
 #include "events.skel.h"
 

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include "session/session.h"
 #include "events.skel.h"
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <poll.h>
 #include <linux/nsfs.h>
-#include <sys/stat.h>
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
-#include <bpf/libbpf.h>
 #include "session/session.h"
 #include "util/child.h"
 #include "events.skel.h"

@@ -7,7 +7,7 @@
 
 #include "session/events.h"
 #include "session/options.h"
-#include "sym/stacks.h"
+#include "sym/symbolizer.h"
 
 /* The process that is measured */
 struct target {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <dwarf.h>
-#include <elfutils/libdw.h>
 #include "sym/elf_file.h"
 #include "sym/symbols.h"
 

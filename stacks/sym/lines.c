@@ -4,7 +4,6 @@
  * are sorted once for each unit that is met.
  */
 #include <dwarf.h>
-#include <elfutils/libdw.h>
 #include "sym/symbols.h"
 
 /* How many functions before an address to try: one may lie in another one */

@@ -3,7 +3,7 @@
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include "sym/perf_map.h"
+#include "sym/symbolizer.h"
 
 /* What a process and what all may have us read, in bytes; the largest known maps have 50 MB. */
 #define MAX_SIZE	(256 << 20)

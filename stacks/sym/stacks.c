@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <bpf/hashmap.h>
-#include "sym/stacks.h"
+#include "sym/symbolizer.h"
 
 void stacks_init(struct stacks *stacks, struct objects *objects)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <bpf/hashmap.h>
 #include <bpf/libbpf.h>
-#include "sym/perf_map.h"
 #include "sym/symbolizer.h"
 #include "sym/symbols.h"
 

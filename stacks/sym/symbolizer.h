@@ -2,7 +2,73 @@
 /* From frames to what people call them: the functions of the source. */
 #pragma once
 
-#include "sym/stacks.h"
+#include <bpf/stack_record.h>
+#include "sym/objects.h"
+
+/* Stacks by the ids that the kernel has for them, with frames that refer to objects. */
+struct frame {
+	__u32 object;	/* index */
+	__u32 is_return;	/* the call is in front of @addr */
+	__u64 addr;	/* offset in the file, or address */
+};
+
+struct stack {
+	__u64 id;		/* the kernel's */
+	__u32 nr;
+	__u8 stop;		/* enum bpf_stack_stop, of a user stack */
+	struct frame frames[];	/* innermost first */
+};
+
+struct stacks {
+	struct objects *objects;
+	struct idmap ids;	/* the kernel's id: stack */
+	__u64 nr_records;
+	__u64 nr_malformed;
+	__u64 nr_without_object;	/* records with an object that has no name */
+	__u64 nr_truncated;		/* records whose kernel stack is deeper */
+};
+
+void stacks_init(struct stacks *stacks, struct objects *objects);
+void stacks_free(struct stacks *stacks);
+
+/* Takes the stacks of a record. false: it is malformed, and was counted. */
+bool stacks_add(struct stacks *stacks, const void *data, size_t size, struct bpf_stack_view *view);
+
+/* NULL: @id is 0, or the record with it was lost. Lives as long as @stacks. */
+const struct stack *stacks_find(const struct stacks *stacks, __u64 id);
+
+/* Why a walk ended (enum bpf_stack_stop), in words */
+const char *stack_stop_name(unsigned int stop);
+
+/*
+ * Names of generated code: compilers at run time write them to /tmp/perf-PID.map, lines of
+ * start, size (both hexadecimal) and name; see tools/perf/Documentation/jit-interface.txt.
+ */
+struct perf_map;
+
+/* Where the map of a process is */
+struct perf_map_place {
+	int tmp;		/* O_PATH: its /tmp */
+	unsigned int id;	/* what it calls itself: the file is perf-ID.map */
+	__u32 uid;		/* with whose rights it opens files */
+	__u32 gid;
+};
+
+/* false: it is gone, has no /tmp, or one that is a symbolic link. */
+bool perf_map_find(__u32 pid, struct perf_map_place *place);
+
+/*
+ * NULL: there is none, or @refused is set: it is no regular file, is larger than 256 MiB, or
+ * belongs neither to the caller, nor to root, nor to the owner of the process. Lines that are
+ * wrong, or beyond 1 GiB of all maps (@used), are added to @nr_bad.
+ */
+struct perf_map *perf_map_read(__u32 tgid, size_t *used, bool *refused, __u64 *nr_bad);
+/* Of lines that were opened already */
+struct perf_map *perf_map_parse(FILE *file, size_t *used, __u64 *nr_bad);
+void perf_map_free(struct perf_map *map);
+
+/* NULL: it is in no function. If several lines match, the last of 64 counts. */
+const char *perf_map_name(const struct perf_map *map, __u64 address);
 
 struct kernel_symbol;
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <elfutils/libdwfl.h>
-#include <sys/stat.h>
 #include "sym/objects.h"
 #include "sym/symbols.h"
 #include "util/maps.h"

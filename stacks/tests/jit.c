@@ -19,7 +19,7 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <bpf/libbpf.h>
-#include "jit/machines.h"
+#include "jit/jit.h"
 #include "jit/memory.h"
 #include "tests/jit_walk.h"
 #include "util/util.h"

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <elfutils/libdwfl.h>
-#include "jit/process.h"
+#include "jit/jit.h"
 
 #define MAX_FRAMES	4096
 #define NR_REGS		17

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/stat.h>
-#include "jit/map_file.h"
-#include "sym/perf_map.h"
+#include "jit/jit.h"
+#include "sym/symbolizer.h"
 #include "tests/ktap.h"
 #include "util/util.h"
 

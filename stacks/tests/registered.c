@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
-#include "jit/registered.h"
+#include "jit/jit.h"
 #include "tests/ktap.h"
 
 #define PAGE	4096ULL

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include "cmd/main.h"
 #include "sym/elf_file.h"
-#include "sym/perf_map.h"
 #include "sym/symbolizer.h"
 #include "sym/symbols.h"
 #include "tests/ktap.h"
