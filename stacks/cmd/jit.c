@@ -6,7 +6,6 @@
 #include <linux/btf.h>
 #include "cmd/main.h"
 #include "jit/jit.h"
-#include "jit/memory.h"
 #include "session/session.h"
 
 /* Signals that end this program are blocked, and seen a bit later. */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "jit/hotspot.h"
-#include "jit/memory.h"
 
 #define MAX_CODELETS	4096
 #define MAX_INTERPRETER	(16U << 20)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "jit/hotspot.h"
-#include "jit/memory.h"
 #include "sym/elf_file.h"
 #include "util/maps.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <sys/uio.h>
-#include "jit/memory.h"
+#include "jit/hotspot.h"
 
 size_t memory_read_some(__u32 pid, __u64 address, void *to, size_t size)
 {

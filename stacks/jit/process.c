@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <sys/stat.h>
 #include <bpf/libbpf.h>
-#include "jit/memory.h"
 #include "jit/jit.h"
 
 /* Limits for a process; OpenJDK's code cache has at most 2 GiB, and 240 MiB if nothing is said. */

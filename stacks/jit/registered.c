@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "jit/memory.h"
 #include "jit/jit.h"
 #include "sym/symbols.h"
 #include "util/maps.h"

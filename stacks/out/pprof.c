@@ -14,14 +14,8 @@
 enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING, PROFILE_LOCATION,
 	PROFILE_FUNCTION, PROFILE_STRING_TABLE, PROFILE_TIME = 9, PROFILE_DURATION,
 	PROFILE_PERIOD_TYPE, PROFILE_PERIOD, PROFILE_COMMENT, PROFILE_DEFAULT_TYPE };
-enum { VALUE_TYPE = 1, VALUE_UNIT };
 enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
-enum { LABEL_KEY = 1, LABEL_STRING, LABEL_NUMBER };
-enum { MAPPING_ID = 1, MAPPING_START, MAPPING_LIMIT, MAPPING_FILE = 5, MAPPING_BUILD_ID,
-	MAPPING_HAS_FUNCTIONS, MAPPING_HAS_FILES, MAPPING_HAS_LINES, MAPPING_HAS_INLINED };
-enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
-enum { LINE_FUNCTION = 1, LINE_LINE };
-enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
+enum { LOCATION_LINE = 4 };
 
 /* More than the largest file, and room for a million of them in user space's half */
 #define FILE_SHIFT	43
@@ -49,6 +43,19 @@ static void protobuf_number(struct bytes *message, unsigned int field, __u64 val
 		return;
 	put_tag(message, field, WIRE_VARINT);
 	bytes_put_number(message, value);
+}
+
+/* Fields that are numbered from 1 on */
+#define protobuf_numbers(message, ...) \
+	put_numbers(message, (const __u64[]){ __VA_ARGS__ }, \
+		    sizeof((const __u64[]){ __VA_ARGS__ }) / sizeof(__u64))
+
+static void put_numbers(struct bytes *message, const __u64 *values, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		protobuf_number(message, i + 1, values[i]);
 }
 
 static void protobuf_string(struct bytes *message, unsigned int field, const char *text)
@@ -130,10 +137,8 @@ static __u64 function_number(struct pprof *pprof, const struct location_line *li
 	if (known >= 0)
 		return known;
 	idmap_set(&pprof->functions, key, number);
-	protobuf_number(&message, FUNCTION_ID, number);
-	protobuf_number(&message, FUNCTION_NAME, number_of(pprof, line->name));
-	protobuf_number(&message, FUNCTION_SYSTEM_NAME, number_of(pprof, line->symbol));
-	protobuf_number(&message, FUNCTION_FILE, number_of(pprof, line->file));
+	protobuf_numbers(&message, number, number_of(pprof, line->name),
+			 number_of(pprof, line->symbol), number_of(pprof, line->file));
 	protobuf_message(&pprof->profile, PROFILE_FUNCTION, &message);
 	return number;
 }
@@ -143,8 +148,7 @@ static void write_line(struct pprof *pprof, const struct location_line *line,
 {
 	struct bytes message = {};
 
-	protobuf_number(&message, LINE_FUNCTION, function_number(pprof, line));
-	protobuf_number(&message, LINE_LINE, line->line);
+	protobuf_numbers(&message, function_number(pprof, line), line->line);
 	protobuf_message(location, LOCATION_LINE, &message);
 }
 
@@ -166,10 +170,8 @@ static void write_location(struct pprof *pprof, const struct location *location,
 	struct pprof_mapping *mapping = mapping_of(pprof, location);
 	struct bytes message = {};
 
-	protobuf_number(&message, LOCATION_ID, number);
-	protobuf_number(&message, LOCATION_MAPPING, mapping ? mapping - pprof->mappings + 1 : 0);
-	protobuf_number(&message, LOCATION_ADDRESS, location->addr +
-			(location->kind == LOCATION_USER ? mapping->start : 0));
+	protobuf_numbers(&message, number, mapping ? mapping - pprof->mappings + 1 : 0,
+			 location->addr + (location->kind == LOCATION_USER ? mapping->start : 0));
 	write_lines(pprof, location, &message);
 	if (mapping) {
 		mapping->has_functions |= !!location->symbol;
@@ -205,9 +207,7 @@ static void write_label(struct pprof *pprof, struct bytes *sample, const char *k
 {
 	struct bytes message = {};
 
-	protobuf_number(&message, LABEL_KEY, number_of(pprof, key));
-	protobuf_number(&message, LABEL_STRING, number_of(pprof, text));
-	protobuf_number(&message, LABEL_NUMBER, number);
+	protobuf_numbers(&message, number_of(pprof, key), number_of(pprof, text), number);
 	protobuf_message(sample, SAMPLE_LABEL, &message);
 }
 
@@ -241,38 +241,25 @@ static void write_value_type(struct pprof *pprof, unsigned int field,
 {
 	struct bytes message = {};
 
-	protobuf_number(&message, VALUE_TYPE, number_of(pprof, value->name));
-	protobuf_number(&message, VALUE_UNIT, number_of(pprof, value->unit));
+	protobuf_numbers(&message, number_of(pprof, value->name), number_of(pprof, value->unit));
 	protobuf_message(&pprof->profile, field, &message);
-}
-
-static void name_mapping(struct pprof *pprof, const struct pprof_mapping *mapping,
-			 struct bytes *message)
-{
-	const struct object *object = object_at(pprof->output->symbolizer.objects,
-						mapping->object);
-	char *name = output_place_name(pprof->output, mapping->object, mapping->module);
-	char build_id[2 * BUILD_ID_SIZE + 1];
-
-	put_hex(build_id, object->build_id, mapping->module ? 0 : object->build_id_size);
-	protobuf_number(message, MAPPING_FILE, number_of(pprof, name));
-	protobuf_number(message, MAPPING_BUILD_ID, number_of(pprof, build_id));
-	free(name);
 }
 
 static void write_mapping(struct pprof *pprof, size_t i)
 {
 	const struct pprof_mapping *mapping = &pprof->mappings[i];
+	const struct object *object = object_at(pprof->output->symbolizer.objects,
+						mapping->object);
+	char *name = output_place_name(pprof->output, mapping->object, mapping->module);
+	char build_id[2 * BUILD_ID_SIZE + 1];
 	struct bytes message = {};
 
-	protobuf_number(&message, MAPPING_ID, i + 1);
-	protobuf_number(&message, MAPPING_START, mapping->start);
-	protobuf_number(&message, MAPPING_LIMIT, mapping->limit);
-	name_mapping(pprof, mapping, &message);
-	protobuf_number(&message, MAPPING_HAS_FUNCTIONS, mapping->has_functions);
-	protobuf_number(&message, MAPPING_HAS_FILES, mapping->has_lines);
-	protobuf_number(&message, MAPPING_HAS_LINES, mapping->has_lines);
-	protobuf_number(&message, MAPPING_HAS_INLINED, mapping->has_lines);
+	put_hex(build_id, object->build_id, mapping->module ? 0 : object->build_id_size);
+	/* From the first byte on; files, lines and inlined functions are known together. */
+	protobuf_numbers(&message, i + 1, mapping->start, mapping->limit, 0,
+			 number_of(pprof, name), number_of(pprof, build_id), mapping->has_functions,
+			 mapping->has_lines, mapping->has_lines, mapping->has_lines);
+	free(name);
 	protobuf_message(&pprof->profile, PROFILE_MAPPING, &message);
 }
 

@@ -3,8 +3,7 @@
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
 #include <bpf/libbpf.h>
-#include "session/sources.h"
-#include "session/events.h"
+#include "session/options.h"
 
 static const struct {
 	const char *name;

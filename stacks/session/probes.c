@@ -5,8 +5,7 @@
 #include <limits.h>
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
-#include "session/events.h"
-#include "session/sources.h"
+#include "session/options.h"
 #include "events.skel.h"
 
 #define EVENTS	"/sys/kernel/tracing/events"

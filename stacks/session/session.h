@@ -5,9 +5,7 @@
  */
 #pragma once
 
-#include "session/events.h"
 #include "session/options.h"
-#include "sym/symbolizer.h"
 
 /* The process that is measured */
 struct target {

@@ -19,10 +19,7 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <bpf/libbpf.h>
-#include "jit/jit.h"
-#include "jit/memory.h"
 #include "tests/jit_walk.h"
-#include "util/util.h"
 
 #define MAX_STACK	(8U << 20)
 #define MAX_NS		(300 * 1000000000ULL)

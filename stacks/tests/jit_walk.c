@@ -2,9 +2,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
-#include "jit/memory.h"
 #include "tests/jit_walk.h"
-#include "util/util.h"
 
 /* What the kernel knows of callers */
 #define CALLER_REGS	(1U << FP | 1U << SP | 1U << IP)

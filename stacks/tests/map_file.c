@@ -10,7 +10,6 @@
 #include "jit/jit.h"
 #include "sym/symbolizer.h"
 #include "tests/ktap.h"
-#include "util/util.h"
 
 static pid_t child;
 static char path[64];

@@ -8,12 +8,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include "cmd/main.h"
-#include "sym/elf_file.h"
-#include "sym/symbolizer.h"
 #include "sym/symbols.h"
 #include "tests/ktap.h"
 #include "util/maps.h"
-#include "util/util.h"
 
 static unsigned long long address_of(const char *wanted)
 {
