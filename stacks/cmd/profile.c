@@ -27,7 +27,6 @@ static int record_intervals(struct session *session)
 {
 	const char *directory = session->options->directory;
 	struct stat st;
-	int code;
 
 	if ((mkdir(directory, 0755) && errno != EEXIST) ||
 	    access(directory, W_OK | X_OK)) {
@@ -41,9 +40,8 @@ static int record_intervals(struct session *session)
 	}
 	session->ops.poll = on_record_poll;
 	session_begin_interval(session);
-	code = session_run(session) ||
-	       session_next_interval(session, directory, true) ? EXIT_FAILED : EXIT_OK;
-	return code ?: session_exit_code(session, true);
+	return session_run(session) || session_next_interval(session, directory, true) ?
+	       EXIT_FAILED : session->status;
 }
 
 int cmd_record(struct options *options)
@@ -127,7 +125,7 @@ int cmd_top(struct options *options)
 	end = profiler.session.begin + profiler.session.seconds * 1e9;
 	if (!code && show(&profiler, end > profiler.since ? end : profiler.since, true))
 		code = EXIT_FAILED;
-	code = code ?: session_exit_code(&profiler.session, true);
+	code = code ?: profiler.session.status;
 	output_free(profiler.output);
 	session_close(&profiler.session);
 	return code;

@@ -168,7 +168,7 @@ static int snoop(struct snooper *snooper)
 	}
 	output_free(snooper->output);
 	free(snooper->frames.frames);
-	return session_exit_code(session, flush(snooper) && !error);
+	return flush(snooper) && !error ? session->status : EXIT_FAILED;
 }
 
 int cmd_snoop(struct options *options)

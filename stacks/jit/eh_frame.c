@@ -170,7 +170,7 @@ static void put_advance(struct eh_frame *eh, __u32 delta)
 	}
 }
 
-/* A function without instructions and bytes, which end_function() adds */
+/* A function without instructions and bytes, which the rows add */
 static void begin_function(struct eh_frame *eh, __u64 start)
 {
 	put_u32(eh, 0);
@@ -178,12 +178,6 @@ static void begin_function(struct eh_frame *eh, __u64 start)
 	put_u32(eh, start - (eh->vaddr + eh->section.size));
 	put_u32(eh, 0);
 	put_byte(eh, 0);
-}
-
-static void end_function(struct eh_frame *eh, size_t begin, __u32 size)
-{
-	memcpy(eh->section.data + begin + 12, &size, sizeof(size));
-	end_entry(eh, begin);
 }
 
 /* Rows that follow each other are of one function. */
@@ -214,7 +208,8 @@ void eh_frame_add(struct eh_frame *eh, __u64 start, __u32 size, const struct jit
 		put_cfa(eh, &row->rule, last);
 		put_saved(eh, DW_RA, &row->rule, last);
 		put_saved(eh, DW_FP, &row->rule, last);
-		end_function(eh, begin, row_end - first);
+		memcpy(eh->section.data + begin + 12, &(__u32){ row_end - first }, sizeof(__u32));
+		end_entry(eh, begin);
 		last = &row->rule;
 		at = row_start;
 	}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <fcntl.h>
 #include "jit/hotspot.h"
 #include "sym/elf_file.h"
 #include "util/maps.h"
@@ -84,8 +85,8 @@ static const char *const variables[] = {
 struct library {
 	__u32 pid;
 	struct elf_file *file;
+	bool has_code;
 	__u64 bias;		/* of the process's addresses to the file's */
-	char *path;
 	__u64 at[ARRAY_SIZE(variables)];	/* where they are */
 };
 
@@ -106,7 +107,7 @@ static void find_library(void *arg, __u32 tgid, const struct maps_line *line)
 		if (gelf_getphdr(library->file->elf, i, &segment) && segment.p_type == PT_LOAD &&
 		    segment.p_flags & PF_X) {
 			library->bias = line->start - (segment.p_vaddr & -4096ULL);
-			library->path = maps_path(tgid, line);
+			library->has_code = true;
 			return;
 		}
 	}
@@ -126,19 +127,13 @@ static void *read_table(const struct library *library, int variable, size_t size
 	return entries;
 }
 
-static bool is_type(size_t i, const char *type)
-{
-	return !strcmp(type, fields[i].type) ||
-	       (fields[i].old_type && !strcmp(type, fields[i].old_type));
-}
-
 static void take_field(struct hotspot *vm, const struct field_entry *entry, const char *type)
 {
 	char name[48] = "";
 	size_t i;
 
 	for (i = 0; i < NR_FIELDS; i++) {
-		if (!is_type(i, type))
+		if (strcmp(type, fields[i].type) && strcmp(type, fields[i].old_type ?: fields[i].type))
 			continue;
 		if (!*name)
 			memory_string(vm->pid, entry->name, name, sizeof(name));
@@ -252,7 +247,7 @@ static const char *read_description(struct hotspot *vm, struct library *library)
 
 	if (!gelf_getehdr(library->file->elf, &ehdr) || ehdr.e_machine != EM_X86_64)
 		return "code for x86-64";
-	if (!library->path)
+	if (!library->has_code)
 		return "libjvm.so's code";
 	for (i = 0; i < ARRAY_SIZE(variables); i++)
 		library->at[i] = library->bias +
@@ -271,7 +266,7 @@ struct hotspot *hotspot_open(__u32 pid, const char **why)
 	memset(vm->fields, 0xff, sizeof(vm->fields));
 	maps_each(pid, MAPS_CODE, find_library, &library);
 	*why = library.file ? read_description(vm, &library) : NULL;
-	vm->path = library.path;
+	vm->library = library.file ? fcntl(library.file->fd, F_DUPFD_CLOEXEC, 0) : -1;
 	elf_file_close(library.file);
 	if (library.file && !*why)
 		return vm;
@@ -282,6 +277,7 @@ struct hotspot *hotspot_open(__u32 pid, const char **why)
 void hotspot_close(struct hotspot *vm)
 {
 	free(vm->codelets);
-	free(vm->path);
+	if (vm->library >= 0)
+		close(vm->library);
 	free(vm);
 }

@@ -7,8 +7,7 @@
 
 #include "jit/rows.h"
 
-/* Memory of another process, which may be hostile */
-/* How many bytes: up to a page that cannot be read */
+/* Memory of another process, which may be hostile. How many bytes: up to a page that cannot be read */
 size_t memory_read_some(__u32 pid, __u64 address, void *to, size_t size);
 bool memory_read(__u32 pid, __u64 address, void *to, size_t size);
 
@@ -80,7 +79,7 @@ struct hotspot {
 	char release[48];
 	__u64 name_at;		/* of the last name that was read */
 	char name[48];
-	char *path;		/* of libjvm.so, for this program */
+	int library;		/* libjvm.so */
 	/* Continuations: the word of the thread that has the frame to return to, and its size */
 	__u32 entry_offset;
 	__u32 entry_frame;

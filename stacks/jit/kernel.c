@@ -174,10 +174,11 @@ void jit_kernel_attach(struct jit_process *process)
 	struct jit_kernel *kernel = process->kernel;
 	LIBBPF_OPTS(bpf_uprobe_opts, unload, .func_name = UNLOAD,
 		    .bpf_cookie = unload_cookie(process->vm));
-	const char *path = process->vm->path;
 	/* Builds without USDT, or without symbols, are normal. */
 	libbpf_print_fn_t print = libbpf_set_print(NULL);
+	char path[64];
 
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", process->vm->library);
 	process->load = bpf_program__attach_usdt(kernel->skel->progs.on_load, process->pid, path,
 						"hotspot", "compiled__method__load", NULL);
 	if (kernel->has_tables)
@@ -208,12 +209,8 @@ int jit_kernel_watch(struct jit_kernel *kernel, int fd)
 	struct elf_file *file;
 	struct stat st;
 
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &st))
 		return -EBADF;
-	if (fstat(fd, &st)) {
-		close(fd);
-		return -EBADF;
-	}
 	for (known = kernel->libgccs; known < kernel->libgccs + kernel->nr_libgccs; known++) {
 		if (known->inode == st.st_ino && known->device == st.st_dev) {
 			close(fd);

@@ -316,10 +316,9 @@ static bool read_bytes(struct data *data, const char *path)
 
 bool data_read(struct data *data, const char *path, const struct output_options *options)
 {
-	*data = (struct data){};
+	*data = (struct data){ .stacks.objects = &data->objects };
 	objects_init(&data->objects);
 	data->objects.is_file = true;
-	stacks_init(&data->stacks, &data->objects);
 	if (!read_bytes(data, path))
 		return false;
 	if (take_parts(data, options))

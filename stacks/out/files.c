@@ -177,12 +177,9 @@ static bool write_at_once(struct output *output, struct output_file *file, FILE 
 {
 	char *text = NULL;
 	size_t size = 0;
-	FILE *memory;
+	FILE *memory = check_memory(open_memstream(&text, &size));
 	bool good;
 
-	memory = open_memstream(&text, &size);
-	if (!memory)
-		return false;
 	if (file->format == OUTPUT_TEXT && output->write_text)
 		output->write_text(output, memory);
 	else
@@ -190,12 +187,6 @@ static bool write_at_once(struct output *output, struct output_file *file, FILE 
 	good = !fclose(memory) && fwrite(text, 1, size, to) == size && !fflush(to);
 	free(text);
 	return good;
-}
-
-static bool truncate_file(struct output_file *file)
-{
-	file->written = true;
-	return is_stdout(file) || !ftruncate(fileno(file->file), 0) || errno == EINVAL;
 }
 
 static bool write_file(struct output *output, struct output_file *file)
@@ -206,7 +197,9 @@ static bool write_file(struct output *output, struct output_file *file)
 	/* A reader that stops ends this output, but not the others. */
 	signal(SIGPIPE, SIG_IGN);
 	errno = 0;
-	good = truncate_file(file) && write_at_once(output, file, pager ?: file->file);
+	file->written = true;
+	good = (is_stdout(file) || !ftruncate(fileno(file->file), 0) || errno == EINVAL) &&
+	       write_at_once(output, file, pager ?: file->file);
 	good |= errno == EPIPE;
 	if (pager)
 		pclose(pager);

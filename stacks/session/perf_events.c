@@ -24,16 +24,12 @@ static const struct {
 	{ "branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES },
 };
 
-/* Is it the time? */
-static bool is_clock(const struct sampling *sampling)
-{
-	return sampling->type == PERF_TYPE_SOFTWARE &&
-	       sampling->config == PERF_COUNT_SW_CPU_CLOCK;
-}
-
 __u64 sampling_ns(const struct sampling *sampling)
 {
-	return is_clock(sampling) && !sampling->period ? 1000000000 / sampling->frequency : 0;
+	bool is_clock = sampling->type == PERF_TYPE_SOFTWARE &&
+			sampling->config == PERF_COUNT_SW_CPU_CLOCK;
+
+	return is_clock && !sampling->period ? 1000000000 / sampling->frequency : 0;
 }
 
 bool sampling_by_name(struct sampling *sampling, const char *name)

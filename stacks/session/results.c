@@ -324,7 +324,7 @@ static int add_up(struct session *session)
 		output->period_type = (struct output_value){ "cpu", "nanoseconds" };
 	good = session_write(session, output, &session->options->output, 0, true);
 	output_free(output);
-	return session_exit_code(session, good);
+	return good ? session->status : EXIT_FAILED;
 }
 
 int session_count(struct options *options)

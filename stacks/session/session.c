@@ -90,7 +90,7 @@ static void keep_completion(struct session *session, __u64 cookie, __u64 user)
 	idmap_set(&session->cookies, cookie, user);
 }
 
-static int on_record(void *arg, void *data, size_t size)
+int session_take_record(void *arg, void *data, size_t size)
 {
 	struct session *session = arg;
 	struct bpf_stack_view view;
@@ -111,15 +111,10 @@ static int on_record(void *arg, void *data, size_t size)
 	return 0;
 }
 
-void session_take_record(struct session *session, void *data, size_t size)
-{
-	on_record(session, data, size);
-}
-
 void session_init_stacks(struct session *session)
 {
 	objects_init(&session->objects);
-	stacks_init(&session->stacks, &session->objects);
+	session->stacks = (struct stacks){ .objects = &session->objects };
 	child_announce(&session->skel->bss->own_child);
 }
 
@@ -142,8 +137,8 @@ static int prepare(struct session *session)
 	session_init_stacks(session);
 	/* Processes may be gone before their files are known, and most have libc, too. */
 	objects_read_process(&session->objects, getpid());
-	session->ring = ring_buffer__new(bpf_map__fd(session->skel->maps.records), on_record,
-					 session, NULL);
+	session->ring = ring_buffer__new(bpf_map__fd(session->skel->maps.records),
+					 session_take_record, session, NULL);
 	if (session->ring)
 		return -1;
 	p_err("cannot map the ring buffer: %s", strerror(errno));
@@ -354,9 +349,4 @@ int session_run(struct session *session)
 		target_stop(&session->targets[i]);
 	}
 	return error;
-}
-
-int session_exit_code(const struct session *session, bool good)
-{
-	return good ? session->status : EXIT_FAILED;
 }

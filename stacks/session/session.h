@@ -82,7 +82,7 @@ struct session {
 	__u64 interval_ns;
 	double seconds;			/* for which it was */
 	bool interrupted;		/* by a signal to us */
-	int status;			/* of the command, if it has ended by itself */
+	int status;			/* of the command, if it has ended by itself; or 0 */
 	bool discard;
 	__u64 nr_without_object;	/* of @stacks, when the table was emptied */
 	struct bytes records;		/* as they came, if they are wanted */
@@ -148,7 +148,7 @@ bool session_write(struct session *session, struct output *output, struct output
 
 /* Empty; and what the ring, or an earlier interval, has. */
 void session_init_stacks(struct session *session);
-void session_take_record(struct session *session, void *data, size_t size);
+int session_take_record(void *session, void *data, size_t size);
 
 /* Writes what came in this interval to a file in @directory. Returns 0 or a negative errno. */
 int session_next_interval(struct session *session, const char *directory, bool last);
@@ -163,9 +163,6 @@ void session_find_stacks(struct session *session, struct output *output, __u64 e
 
 /* All that is missing in what will be printed, and what happened */
 void session_add_counts(struct session *session, struct output *output);
-
-/* The exit code of a command that has measured; @good: all was written */
-int session_exit_code(const struct session *session, bool good);
 
 /* For session_run(); all return 0, or a negative errno. */
 int programs_load(struct session *session);

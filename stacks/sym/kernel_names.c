@@ -65,11 +65,6 @@ void kernel_names_free(struct kernel_names *names)
 	*names = (struct kernel_names){};
 }
 
-static bool same_module(const struct kernel_symbol *a, const struct kernel_symbol *b)
-{
-	return a->module && b->module ? !strcmp(a->module, b->module) : a->module == b->module;
-}
-
 /*
  * Up to the next symbol, as kallsyms has no sizes. Behind the last symbol of a module or of the
  * image there may be other code, from the next page on.
@@ -80,7 +75,7 @@ static bool is_in(const struct kernel_names *names, size_t i, __u64 address)
 
 	if (!symbol->is_function || address - symbol->start >= MAX_FUNCTION)
 		return false;
-	if (i + 1 < names->nr && same_module(symbol, symbol + 1))
+	if (i + 1 < names->nr && !strcmp(symbol->module ?: "", symbol[1].module ?: ""))
 		return true;
 	return address < ((symbol->start + PAGE) & ~(PAGE - 1));
 }

@@ -2,11 +2,6 @@
 #include <bpf/hashmap.h>
 #include "sym/symbolizer.h"
 
-void stacks_init(struct stacks *stacks, struct objects *objects)
-{
-	*stacks = (struct stacks){ .objects = objects };
-}
-
 void stacks_free(struct stacks *stacks)
 {
 	struct hashmap_entry *entry;

@@ -19,6 +19,7 @@ struct stack {
 	struct frame frames[];	/* innermost first */
 };
 
+/* All 0 but for @objects: none yet */
 struct stacks {
 	struct objects *objects;
 	struct idmap ids;	/* the kernel's id: stack */
@@ -28,7 +29,6 @@ struct stacks {
 	__u64 nr_truncated;		/* records whose kernel stack is deeper */
 };
 
-void stacks_init(struct stacks *stacks, struct objects *objects);
 void stacks_free(struct stacks *stacks);
 
 /* Takes the stacks of a record. false: it is malformed, and was counted. */

@@ -182,16 +182,6 @@ int maps_open(__u32 id, const struct maps_line *line, bool by_name)
 	return fd;
 }
 
-char *maps_path(__u32 id, const struct maps_line *line)
-{
-	char *path = xasprintf("/proc/%u/map_files/%llx-%llx", id, line->start, line->end);
-
-	if (!access(path, R_OK))
-		return path;
-	free(path);
-	return xasprintf("/proc/%u/root%s", id, line->path);
-}
-
 /* As libelf needs to know, its size is up to the end of the section headers, which come last. */
 int maps_open_vdso(void)
 {

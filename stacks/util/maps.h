@@ -37,12 +37,6 @@ bool maps_has(__u32 tgid, const char *name);
  */
 int maps_open(__u32 id, const struct maps_line *line, bool by_name);
 
-/*
- * A path of it for other programs: that of the process may be of another root directory, and not
- * everybody may use links. To be freed
- */
-char *maps_path(__u32 id, const struct maps_line *line);
-
 /* A copy of the vDSO, which is in no file, and is mapped in all processes; or -1 */
 int maps_open_vdso(void);
 
