@@ -23,24 +23,20 @@ struct snooper {
 	bool failed;			/* it, at least once */
 };
 
-/* The innermost function; NULL: there is none */
-static const char *innermost(const struct output_frames *frames)
-{
-	const struct output_frame *last = frames->nr ? &frames->frames[frames->nr - 1] : NULL;
-
-	return last && last->kind != OUTPUT_NOTE ? last->name : NULL;
-}
-
 /* What the event is called: a function that is not said is the innermost one, if there is one. */
 static const char *event_name(const struct snooper *snooper, const struct event_record *event,
 			      const struct output_stack *stack)
 {
-	const struct probe *probe = probes_find(&snooper->session.options->probes, event->event);
+	const struct probes *probes = &snooper->session.options->probes;
+	const struct probe *probe = probes_find(probes, event->event);
+	const struct output_frames *frames = &snooper->frames;
 
 	if (stack->event)
 		return stack->event;
-	return ((probe ? stack->user : stack->kernel) ? innermost(&snooper->frames) : NULL) ?:
-	       probe ? probe->name : snooper->session.options->probes.probes[0].name;
+	if ((probe ? stack->user : stack->kernel) && frames->nr &&
+	    frames->frames[frames->nr - 1].kind != OUTPUT_NOTE)
+		return frames->frames[frames->nr - 1].name;
+	return probe ? probe->name : probes->probes[0].name;
 }
 
 /* Without a measurement there is no output. */

@@ -101,20 +101,15 @@ static bool begins_character(char c)
 /* At most @max characters of @text, which is UTF-8 without control characters. */
 static void put_text(FILE *file, const char *text, size_t max)
 {
+	static const char *const escapes[256] = { ['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;" };
+	const char *escape;
+
 	for (; *text && (!begins_character(*text) || max--); text++) {
-		switch (*text) {
-		case '<':
-			fputs("&lt;", file);
-			break;
-		case '>':
-			fputs("&gt;", file);
-			break;
-		case '&':
-			fputs("&amp;", file);
-			break;
-		default:
+		escape = escapes[(unsigned char)*text];
+		if (escape)
+			fputs(escape, file);
+		else
 			fputc(*text, file);
-		}
 	}
 }
 

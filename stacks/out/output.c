@@ -96,18 +96,12 @@ static void add_frame(struct output_frames *frames, const char *name, enum outpu
 static void add_location(struct output_frames *frames, const struct location *location,
 			 bool inwards)
 {
-	static const enum output_kind kinds[] = {
-		[LOCATION_USER] = OUTPUT_USER,
-		[LOCATION_KERNEL] = OUTPUT_KERNEL,
-		[LOCATION_JIT] = OUTPUT_JIT,
-		[LOCATION_UNKNOWN] = OUTPUT_UNKNOWN,
-	};
 	size_t i, nr = location->nr_lines, last = nr - 1;
 
 	if (!nr)
 		*xpush(frames->frames, frames->nr) = (struct output_frame){
 			.name = location->name,
-			.kind = kinds[location->kind],
+			.kind = (enum output_kind)location->kind,
 			.location = location,
 		};
 	for (i = 0; i < nr; i++) {

@@ -150,14 +150,14 @@ bool output_write(struct output *output, struct output_options *options);
 /* For the writers of the formats. */
 
 enum output_kind {
+	OUTPUT_USER	= LOCATION_USER,
+	OUTPUT_KERNEL	= LOCATION_KERNEL,
+	OUTPUT_JIT	= LOCATION_JIT,
+	OUTPUT_UNKNOWN	= LOCATION_UNKNOWN,
+	OUTPUT_INLINED,		/* in the next outer frame */
 	OUTPUT_PROCESS,
 	OUTPUT_NOTE,
 	OUTPUT_EVENT,
-	OUTPUT_USER,
-	OUTPUT_INLINED,		/* in the next outer frame */
-	OUTPUT_KERNEL,
-	OUTPUT_JIT,
-	OUTPUT_UNKNOWN,
 	OUTPUT_WAKER,		/* "--", and who it was, outside of its frames */
 };
 

@@ -21,17 +21,12 @@ enum { LOCATION_LINE = 4 };
 #define FILE_SHIFT	43
 #define FILE_ROOM	(1ULL << FILE_SHIFT)
 
-enum wire_type { WIRE_VARINT = 0, WIRE_BYTES = 2 };
-
-static void put_tag(struct bytes *message, unsigned int field, enum wire_type type)
-{
-	bytes_put_number(message, field << 3 | type);
-}
+enum { WIRE_VARINT = 0, WIRE_BYTES = 2 };
 
 static void put_field(struct bytes *message, unsigned int field, const void *bytes,
 		      size_t size)
 {
-	put_tag(message, field, WIRE_BYTES);
+	bytes_put_number(message, field << 3 | WIRE_BYTES);
 	bytes_put_number(message, size);
 	bytes_put(message, bytes, size);
 }
@@ -41,7 +36,7 @@ static void protobuf_number(struct bytes *message, unsigned int field, __u64 val
 {
 	if (!value)
 		return;
-	put_tag(message, field, WIRE_VARINT);
+	bytes_put_number(message, field << 3 | WIRE_VARINT);
 	bytes_put_number(message, value);
 }
 
@@ -56,11 +51,6 @@ static void put_numbers(struct bytes *message, const __u64 *values, size_t nr)
 
 	for (i = 0; i < nr; i++)
 		protobuf_number(message, i + 1, values[i]);
-}
-
-static void protobuf_string(struct bytes *message, unsigned int field, const char *text)
-{
-	put_field(message, field, text, strlen(text));
 }
 
 /* Adds @part, or numbers of a repeated field, and empties it. */
@@ -298,7 +288,8 @@ static void write_profile(struct pprof *pprof)
 	protobuf_number(&pprof->profile, PROFILE_DEFAULT_TYPE,
 			number_of(pprof, output->values[0].name));
 	for (i = 0; i < pprof->strings.nr; i++)
-		protobuf_string(&pprof->profile, PROFILE_STRING_TABLE, pprof->strings.strings[i]);
+		put_field(&pprof->profile, PROFILE_STRING_TABLE, pprof->strings.strings[i],
+			  strlen(pprof->strings.strings[i]));
 }
 
 /* As gzip. Profiles are far from the 4 GiB that zlib takes at once. */

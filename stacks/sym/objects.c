@@ -46,12 +46,6 @@ void objects_free(struct objects *objects)
 	child_end();
 }
 
-static bool same_inode(const struct object *a, const struct object *b)
-{
-	return a->inode && a->inode == b->inode && a->dev_major == b->dev_major &&
-	       a->dev_minor == b->dev_minor;
-}
-
 /* A file that was changed in place is another one. */
 static bool same_file(const struct object *a, const struct object *b)
 {
@@ -70,7 +64,8 @@ static bool same_object(const struct object *a, const struct object *b)
 	if (a->build_id_size && b->build_id_size)
 		return a->build_id_size == b->build_id_size &&
 		       !memcmp(a->build_id, b->build_id, a->build_id_size);
-	return same_inode(a, b) && (!a->opened || !b->opened || same_file(a, b));
+	return a->inode && a->inode == b->inode && a->dev_major == b->dev_major &&
+	       a->dev_minor == b->dev_minor && (!a->opened || !b->opened || same_file(a, b));
 }
 
 /* @id: the kernel's, of which there is one for each state of a file; 0: not known */
@@ -87,14 +82,6 @@ static __u32 find_object(const struct objects *objects, const struct object *lik
 			return i;
 	}
 	return OBJECT_NONE;
-}
-
-static char *name_of_build_id(const struct object *object)
-{
-	char hex[2 * BUILD_ID_SIZE + 1];
-
-	put_hex(hex, object->build_id, object->build_id_size);
-	return xasprintf("[%.16s]", hex);
 }
 
 static void name_object(struct object *object, const char *path)
@@ -380,6 +367,7 @@ static __u32 add_kernel(struct objects *objects, const struct bpf_stack_object *
 static __u32 add_user(struct objects *objects, __u32 tgid, struct object object)
 {
 	__u32 index = find_object(objects, &object, object.id);
+	char hex[2 * BUILD_ID_SIZE + 1];
 
 	if (index == OBJECT_NONE && refresh(objects, tgid))
 		index = find_object(objects, &object, object.id);
@@ -389,7 +377,8 @@ static __u32 add_user(struct objects *objects, __u32 tgid, struct object object)
 		complete_build_id(object_at(objects, index), &object);
 		return index;
 	}
-	object.name = object.build_id_size ? name_of_build_id(&object) :
+	put_hex(hex, object.build_id, object.build_id_size);
+	object.name = *hex ? xasprintf("[%.16s]", hex) :
 		      xasprintf("[inode %u:%u:%llu]", object.dev_major,
 				object.dev_minor, object.inode);
 	return add_object(objects, object);
