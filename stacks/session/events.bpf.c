@@ -144,15 +144,8 @@ const volatile bool all_tasks;
 const volatile __u32 own_tgid;
 __u32 own_child;		/* that opens files for it */
 __u32 epoch;			/* all stacks are sent again when it changes */
-const volatile __u32 wanted_tid;
 const volatile bool has_cgroup;
-const volatile bool has_cpus;
-const volatile __u64 wanted_cpus[MAX_CPUS / 64];
-const volatile bool has_comm;
-const volatile char wanted_comm[COMM_SIZE];
-const volatile bool by_process;
-const volatile bool by_thread;
-const volatile bool by_cgroup;
+const volatile struct event_filter filter;
 
 /* A command is measured from its exec on: false until then. */
 bool enabled = true;
@@ -165,14 +158,14 @@ static bool is_wanted_comm(void)
 	char comm[COMM_SIZE] = {};
 
 	bpf_get_current_comm(comm, sizeof(comm));
-	return !bpf_strncmp(comm, sizeof(comm), (const char *)wanted_comm);
+	return !bpf_strncmp(comm, sizeof(comm), (const char *)filter.comm);
 }
 
 static bool is_wanted_cpu(void)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 
-	return cpu < MAX_CPUS && wanted_cpus[cpu / 64] >> cpu % 64 & 1;
+	return cpu < MAX_CPUS && filter.cpus[cpu / 64] >> cpu % 64 & 1;
 }
 
 /*
@@ -204,25 +197,25 @@ static bool is_wanted(void)
 {
 	if (!enabled || !is_wanted_process(bpf_get_current_task_btf()))
 		return false;
-	if (wanted_tid && wanted_tid != (__u32)bpf_get_current_pid_tgid())
+	if (filter.tid && filter.tid != (__u32)bpf_get_current_pid_tgid())
 		return false;
-	if (has_cpus && !is_wanted_cpu())
+	if (filter.has_cpus && !is_wanted_cpu())
 		return false;
 	if (has_cgroup && bpf_current_task_under_cgroup(&cgroup, 0) != 1)
 		return false;
-	return !has_comm || is_wanted_comm();
+	return !filter.has_comm || is_wanted_comm();
 }
 
 /* A process has the name of its first thread. */
 static void set_who(struct who *who, struct task_struct *task)
 {
-	if (by_cgroup)
+	if (filter.by_cgroup)
 		who->start = task->cgroups->dfl_cgrp->kn->id;
-	if (!by_process && !by_thread)
+	if (!filter.by_process && !filter.by_thread)
 		return;
 	who->tgid = task->tgid;
 	who->start = task->group_leader->start_time;
-	if (by_thread) {
+	if (filter.by_thread) {
 		who->pid = task->pid;
 		bpf_probe_read_kernel(who->comm, sizeof(who->comm), &task->comm);
 	} else {
@@ -438,10 +431,6 @@ int on_usdt(struct pt_regs *ctx)
 #define TASK_DEAD	0x0080
 #define TASK_WAKING	0x0200
 
-/* Set before the load */
-const volatile bool with_wakers;
-const volatile __u64 min_ns;
-
 bool over;		/* no wait begins any more */
 __u64 over_ns;		/* when those end that have not: the end of the measurement */
 
@@ -483,7 +472,7 @@ static void end_wait(struct task_struct *task, struct wait *wait, __u64 now)
 	key = wait->key;
 	set_who(&key.who, task);
 	add(&s->events, 1);
-	if (new.ns < min_ns)
+	if (new.ns < filter.min_us * 1000ULL)
 		add(&s->brief, 1);
 	else
 		count(s, &key, &new);
@@ -529,7 +518,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	if (!wait || !wait->since || wait->woken)
 		return 0;
 	wait->woken = bpf_ktime_get_ns();
-	if (!with_wakers)
+	if (!filter.wakers)
 		return 0;
 	result = bpf_stack_capture(ctx, &records, &objects, &io, sizeof(io));
 	/* A full ring is counted by itself, and the ids are valid. */

@@ -2,6 +2,7 @@
 /* What the BPF programs share with user space. */
 #pragma once
 
+#include <stdbool.h>
 #include <linux/types.h>
 
 /* Of bpf_stack_capture(), as in the kernel's BTF */
@@ -16,6 +17,20 @@ enum bpf_stack_capture_flags {
 #define MAX_ERRNO	4095
 #define MAX_CPUS	8192
 #define MAX_PROCESSES	1024
+
+/* Which events are wanted, and what they are counted by: as options say it */
+struct event_filter {
+	__u64	cpus[MAX_CPUS / 64];
+	bool	has_cpus;	/* @cpus were given */
+	bool	has_comm;
+	char	comm[COMM_SIZE];	/* of threads */
+	__u32	tid;		/* 0: all */
+	__u32	min_us;		/* only waits that take as long */
+	bool	wakers;		/* who ends waits, too */
+	bool	by_process;	/* processes are told apart */
+	bool	by_thread;	/* threads are */
+	bool	by_cgroup;	/* cgroups are */
+};
 
 /* A process, a thread or a cgroup; all 0: they are not told apart */
 struct who {

@@ -32,7 +32,7 @@ static void add_number(struct argp_state *state, struct options *options, bool c
 		       unsigned long number)
 {
 	if (cpus)
-		options->cpus[number / 64] |= 1ULL << number % 64;
+		options->filter.cpus[number / 64] |= 1ULL << number % 64;
 	else if (options->nr_pids < MAX_PIDS)
 		options->pids[options->nr_pids++] = number;
 	else
@@ -64,10 +64,12 @@ static void add_numbers(struct argp_state *state, struct options *options, bool 
 
 static void set_key(struct argp_state *state, struct options *options, const char *key)
 {
-	options->by_process = !strcmp(key, "process");
-	options->by_thread = !strcmp(key, "thread");
-	options->by_cgroup = !strcmp(key, "cgroup");
-	if (!options->by_process && !options->by_thread && !options->by_cgroup && strcmp(key, "none"))
+	struct event_filter *filter = &options->filter;
+
+	filter->by_process = !strcmp(key, "process");
+	filter->by_thread = !strcmp(key, "thread");
+	filter->by_cgroup = !strcmp(key, "cgroup");
+	if (!filter->by_process && !filter->by_thread && !filter->by_cgroup && strcmp(key, "none"))
 		argp_error(state, "-k takes none, process, thread or cgroup, not '%s'", key);
 }
 
@@ -88,11 +90,11 @@ static const struct {
 	unsigned int high;
 } table[] = {
 	{ CMD_COUNT, { "per-process", 'P', NULL, 0, "count each process apart, as -k process" },
-		FLAG(by_process) },
+		FLAG(filter.by_process) },
 	{ CMD_OFFCPU, { "min", 'm', "US", 0, "only waits of at least so many microseconds" },
-		NUMBER(min_us, 0, UINT_MAX) },
+		NUMBER(filter.min_us, 0, UINT_MAX) },
 	{ CMD_OFFCPU, { "wakers", 'w', NULL, 0, "also by the stack of the thread that has ended the wait" },
-		FLAG(wakers) },
+		FLAG(filter.wakers) },
 	{ CMD_RECORD, { "every", 'E', "SEC", 0, "write a file every SEC seconds, to the directory of -o" },
 		NUMBER(interval, 1, 1 << 20) },
 	{ CMD_TOP, { "interval", 'i', "SEC", 0, "show what was sampled in so many seconds (default 2)" },
@@ -112,7 +114,7 @@ static const struct {
 		FLAG(verbose) },
 	{ LOOKS_AT_STACKS, { "user", 'U', NULL, 0, "only user stacks" }, FLAG(user_only) },
 	{ LOOKS_AT_STACKS, { "kernel", 'K', NULL, 0, "only kernel stacks" }, FLAG(kernel_only) },
-	{ MEASURES, { "tid", 't', "TID", 0, "only this thread" }, NUMBER(tid, 1, INT_MAX) },
+	{ MEASURES, { "tid", 't', "TID", 0, "only this thread" }, NUMBER(filter.tid, 1, INT_MAX) },
 	{ MEASURES, { "cpu", 'C', "CPU,...", 0, "only these CPUs" } },
 	{ MEASURES, { "cgroup", 'G', "PATH", 0, "only tasks of this cgroup, in /sys/fs/cgroup" },
 		TEXT(cgroup) },
@@ -228,12 +230,12 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		add_numbers(state, options, false, text);
 		return 0;
 	case 'C':
-		options->has_cpus = true;
+		options->filter.has_cpus = true;
 		add_numbers(state, options, true, text);
 		return 0;
 	case OPTION_COMM:
-		options->comm = text;
-		if (strlen(text) >= COMM_SIZE)
+		options->filter.has_comm = true;
+		if (snprintf(options->filter.comm, COMM_SIZE, "%s", text) >= COMM_SIZE)
 			argp_error(state, "names of threads have no more than %d characters", COMM_SIZE - 1);
 		return 0;
 	case 'd':
@@ -269,7 +271,7 @@ void options_parse(struct options *options, const struct command *command, int a
 		.what = command->what,
 		.buffer = 8,
 		.rows = command->what & (CMD_DUMP | CMD_CHECK) ? 1 : 65536,
-		.by_process = command->what & (SAMPLES | CMD_OFFCPU),
+		.filter.by_process = command->what & (SAMPLES | CMD_OFFCPU),
 		.interval = command->what == CMD_TOP ? 2 : 0,
 		.output.nr_stacks = command->what == CMD_DUMP ? UINT_MAX : 10,
 	};

@@ -116,15 +116,9 @@ struct options {
 	unsigned int rows;	/* different stacks that can be counted */
 	pid_t pids[MAX_PIDS];
 	size_t nr_pids;		/* 0: none was given */
-	unsigned int tid;	/* 0: all */
-	__u64 cpus[MAX_CPUS / 64];
-	bool has_cpus;		/* @cpus were given */
+	struct event_filter filter;
 	const char *cgroup;	/* NULL: all */
-	const char *comm;	/* of threads; NULL: all */
 	char **command;		/* NULL: none was given */
-	bool by_process;	/* processes are told apart */
-	bool by_thread;		/* threads are */
-	bool by_cgroup;		/* cgroups are */
 	bool kernel_only;
 	bool user_only;
 	bool all;		/* processes; this is so, too, if there is nothing else */
@@ -134,8 +128,6 @@ struct options {
 	const char *directory;	/* of "record", for a file each interval */
 	struct probes probes;
 	char *title;		/* NULL: by the processes */
-	bool wakers;		/* who ends waits, too */
-	unsigned int min_us;	/* only waits that take as long */
 	bool no_tables;
 	bool no_names;
 	const char *paths[2];	/* files to read */

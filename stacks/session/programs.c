@@ -13,20 +13,11 @@ static void set_variables(const struct session *session, struct events_bpf *skel
 
 	skel->rodata->all_tasks = !session->nr_targets;
 	skel->rodata->own_tgid = getpid();
-	skel->rodata->wanted_tid = options->tid;
 	skel->rodata->has_cgroup = options->cgroup;
-	skel->rodata->has_cpus = options->has_cpus;
-	memcpy((void *)skel->rodata->wanted_cpus, options->cpus, sizeof(options->cpus));
-	skel->rodata->has_comm = options->comm;
-	snprintf((char *)skel->rodata->wanted_comm, COMM_SIZE, "%s", options->comm ?: "");
-	skel->rodata->by_process = options->by_process;
-	skel->rodata->by_thread = options->by_thread;
-	skel->rodata->by_cgroup = options->by_cgroup;
+	skel->rodata->filter = options->filter;
 	skel->rodata->wanted_stacks = (options->user_only ? 0 : BPF_STACK_KERNEL) |
 				      (options->kernel_only ? 0 : BPF_STACK_USER);
 	skel->rodata->report_events = options->what == CMD_SNOOP;
-	skel->rodata->with_wakers = options->wakers;
-	skel->rodata->min_ns = options->min_us * 1000ULL;
 	skel->data->enabled = !options->command;
 }
 
@@ -113,7 +104,7 @@ static int attach_events(struct session *session)
 		return error;
 	}
 	error = perf_events_open(&session->samples, skel->progs.on_sample, &options->sampling,
-				 options->has_cpus ? options->cpus : NULL);
+				 options->filter.has_cpus ? options->filter.cpus : NULL);
 	if (error)
 		p_err("cannot sample: %s%s", strerror(-error), error == -ENOENT ?
 		      " (this machine does not count such events: try -e cpu-clock)" :

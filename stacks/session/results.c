@@ -92,7 +92,7 @@ static void add_row(struct session *session, struct output *output, const struct
 	if (!stack.tgid && options->nr_pids == 1)
 		stack.tgid = options->pids[0];
 	session_find_stacks(session, output, key->event, key->kernel, user, &stack);
-	if (options->by_cgroup)
+	if (options->filter.by_cgroup)
 		stack.process = cgroup_name(output, key->who.start);
 	else if (key->who.tgid)
 		stack.process = strings_format(&output->texts, "%.*s", COMM_SIZE, key->who.comm);
