@@ -4,8 +4,8 @@
  * later versions read. A row of stacks is a sample with a weight. There are only sums, so the
  * samples of a thread come one after the other, in no order of time.
  */
+#include <json.h>
 #include "out/output.h"
-#include "out/json.h"
 
 #define RESOURCE_LIBRARY	1
 

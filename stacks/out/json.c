@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* All that was found, for programs. Texts are UTF-8 without control characters by now. */
+#include <json.h>
 #include "out/output.h"
-#include "out/json.h"
 
 struct json_object *json_parse(const char *text)
 {

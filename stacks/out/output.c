@@ -222,6 +222,7 @@ void output_rows_make(struct output *output, struct output_rows *rows, enum outp
 		at = strings_number(&rows->texts, text);
 		free(text);
 		row = at < rows->nr ? &rows->rows[at] : xpush(rows->rows, rows->nr);
+		row->text = rows->texts.strings[row - rows->rows];
 		row->stack = row->stack ?: stack;
 		for (at = 0; at < output->nr_values; at++)
 			row->values[at] += stack->values[at];
@@ -237,40 +238,37 @@ void output_rows_free(struct output_rows *rows)
 
 static int compare_texts(const void *left, const void *right)
 {
-	return strcmp(*(char *const *)left, *(char *const *)right);
+	const struct output_row *a = left, *b = right;
+
+	return strcmp(a->text, b->text);
 }
 
 /* The lines of a comparison have two numbers, as flamegraph.pl takes them: before and after. */
 void folded_write(struct output *output, FILE *file)
 {
 	struct output_rows rows, base = {};
+	const struct output_row *row;
 	__u32 number;
 	size_t i;
-	char **order;
 
 	output_rows_make(output, &rows, OUTPUT_BY_NAME);
 	if (output->base)
 		output_rows_make(output->base, &base, OUTPUT_BY_NAME);
 	/* Stacks that are only in the other file are 0 here. */
 	for (i = 0; i < base.nr; i++) {
-		if (strings_number(&rows.texts, base.texts.strings[i]) == rows.nr)
-			xpush(rows.rows, rows.nr);
+		if (strings_number(&rows.texts, base.rows[i].text) == rows.nr)
+			xpush(rows.rows, rows.nr)->text = base.rows[i].text;
 	}
-	order = xcalloc(rows.nr, sizeof(*order));
-	if (rows.nr)
-		memcpy(order, rows.texts.strings, rows.nr * sizeof(*order));
-	sort(order, rows.nr, compare_texts);
+	sort(rows.rows, rows.nr, compare_texts);
 	/* A stack without any frame has no other line. */
-	for (i = 0; i < rows.nr; i++) {
-		fprintf(file, "%s ", *order[i] ? order[i] : "[no_stack]");
+	for (row = rows.rows; row < rows.rows + rows.nr; row++) {
+		fprintf(file, "%s ", *row->text ? row->text : "[no_stack]");
 		if (output->base) {
-			number = strings_number(&base.texts, order[i]);
+			number = strings_number(&base.texts, row->text);
 			fprintf(file, "%llu ", number < base.nr ? base.rows[number].values[0] : 0);
 		}
-		fprintf(file, "%llu\n",
-			rows.rows[strings_number(&rows.texts, order[i])].values[0]);
+		fprintf(file, "%llu\n", row->values[0]);
 	}
-	free(order);
 	output_rows_free(&rows);
 	output_rows_free(&base);
 }

@@ -203,12 +203,13 @@ void output_put_frames(FILE *file, const char *indent, const struct output_frame
 
 /* Stacks that have the same names, added up */
 struct output_row {
-	const struct output_stack *stack;	/* any one of these */
+	const char *text;	/* folded, as flamegraph.pl takes it */
+	const struct output_stack *stack;	/* any one of these; NULL: it is only in the base */
 	__u64 values[OUTPUT_VALUES];
 };
 
 struct output_rows {
-	struct strings texts;		/* folded, as flamegraph.pl takes them; by number of row */
+	struct strings texts;		/* by number of row, until these are sorted */
 	struct output_row *rows;
 	size_t nr;
 };
@@ -229,6 +230,20 @@ void output_quality(const struct output *output, __u64 *with_user, __u64 *comple
 void output_put_value(FILE *file, const struct output_value *value, __u64 number);
 
 __u64 output_sum(const struct output *output);
+
+struct json_object;
+
+/* json-c without results: these do not return without memory. Of a text that is right; names and texts may be in single quotes. */
+struct json_object *json_parse(const char *text);
+/* NULL is no memory. */
+void json_put(struct json_object *object, const char *name, struct json_object *value);
+void json_put_number(struct json_object *object, const char *name, __u64 number);
+/* NULL: nothing */
+void json_put_text(struct json_object *object, const char *name, const char *text);
+/* NULL is null. */
+void json_append(struct json_object *array, struct json_object *value);
+/* As JSON_C_TO_STRING_*; then it is freed. */
+void json_print(struct json_object *object, int flags, FILE *file);
 
 void text_write(struct output *output, FILE *file);
 /* Functions, by what they have themselves; of the text, and for "top" */

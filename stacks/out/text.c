@@ -232,13 +232,11 @@ void text_write_unnamed(struct output *output, FILE *file)
 	free(sums.by_object);
 }
 
-static int compare_rows(const void *left, const void *right, void *rows)
+static int compare_rows(const void *left, const void *right)
 {
-	const struct output_rows *all = rows;
-	size_t a = *(const size_t *)left, b = *(const size_t *)right;
+	const struct output_row *a = left, *b = right;
 
-	return order_of(all->rows[b].values[0], all->rows[a].values[0]) ?:
-	       strcmp(all->texts.strings[a], all->texts.strings[b]);
+	return order_of(b->values[0], a->values[0]) ?: strcmp(a->text, b->text);
 }
 
 static void put_row(struct output *output, FILE *file, const struct output_row *row,
@@ -266,7 +264,7 @@ void text_write(struct output *output, FILE *file)
 	struct output_frames frames = {};
 	__u64 all = output_sum(output);
 	struct output_rows rows;
-	size_t i, *order;
+	size_t i;
 
 	if (output->base)
 		text_write_head(output->base, file);
@@ -279,16 +277,12 @@ void text_write(struct output *output, FILE *file)
 	if (output->base)
 		return;
 	output_rows_make(output, &rows, OUTPUT_BY_ID);
-	order = xcalloc(rows.nr, sizeof(*order));
-	for (i = 0; i < rows.nr; i++)
-		order[i] = i;
-	qsort_r(order, rows.nr, sizeof(*order), compare_rows, &rows);
+	sort(rows.rows, rows.nr, compare_rows);
 	fprintf(file, "\nStacks, innermost frame first\n\n");
 	for (i = 0; i < rows.nr && i < output->options->nr_stacks; i++)
-		put_row(output, file, &rows.rows[order[i]], &frames, all);
+		put_row(output, file, &rows.rows[i], &frames, all);
 	if (i < rows.nr)
 		fprintf(file, "%zu more stacks (-n)\n", rows.nr - i);
-	free(order);
 	free(frames.frames);
 	output_rows_free(&rows);
 }
