@@ -176,27 +176,16 @@ static int end_waits(struct session *session)
 	return error;
 }
 
-static __u64 take(__u64 *counter)
-{
-	return __atomic_exchange_n(counter, 0, __ATOMIC_RELAXED);
-}
-
 void programs_read_stats(struct session *session)
 {
-	struct event_stats *sum = &session->stats;
-	int cpu;
+	__u64 *sum = (__u64 *)&session->stats, *stats;
+	size_t cpu, i;
 
-	*sum = (struct event_stats){};
+	session->stats = (struct event_stats){};
 	for (cpu = 0; cpu < MAX_CPUS; cpu++) {
-		struct event_stats *stats = &session->skel->bss->stats[cpu];
-
-		sum->events += take(&stats->events);
-		sum->pending += take(&stats->pending);
-		sum->full += take(&stats->full);
-		sum->busy += take(&stats->busy);
-		sum->brief += take(&stats->brief);
-		sum->no_memory += take(&stats->no_memory);
-		sum->no_waker += take(&stats->no_waker);
+		stats = (__u64 *)&session->skel->bss->stats[cpu];
+		for (i = 0; i < sizeof(session->stats) / sizeof(*sum); i++)
+			sum[i] += __atomic_exchange_n(&stats[i], 0, __ATOMIC_RELAXED);
 	}
 }
 

@@ -78,7 +78,7 @@ struct session {
 	struct perf_events samples;
 	__u64 begin;			/* CLOCK_MONOTONIC, when all was attached */
 	__u64 begin_ns;			/* the same, since 1970 */
-	__u64 interval;			/* the same of the interval, see intervals.c */
+	__u64 interval;			/* the same of the interval, see cmd/profile.c */
 	__u64 interval_ns;
 	double seconds;			/* for which it was */
 	bool interrupted;		/* by a signal to us */
@@ -149,10 +149,6 @@ bool session_write(struct session *session, struct output *output, struct output
 /* Empty; and what the ring, or an earlier interval, has. */
 void session_init_stacks(struct session *session);
 int session_take_record(void *session, void *data, size_t size);
-
-/* Writes what came in this interval to a file in @directory. Returns 0 or a negative errno. */
-int session_next_interval(struct session *session, const char *directory, bool last);
-void session_begin_interval(struct session *session);
 
 /*
  * For printing: sets the event (as struct count_key has it) and the stacks of these ids, or 0, which live
