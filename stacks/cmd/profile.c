@@ -29,6 +29,7 @@ static void begin_interval(struct session *session)
 /* Records from @kept on are of the next interval, too: the kernel does not send their stacks again. */
 static void forget(struct session *session, size_t kept)
 {
+	const struct bpf_stack_record *rec;
 	struct bytes old = session->records;
 	size_t at;
 
@@ -38,8 +39,10 @@ static void forget(struct session *session, size_t kept)
 	idmap_free(&session->cookies);
 	session->nr_unmatched = session->nr_without_stack = session->nr_without_object = 0;
 	session_init_stacks(session);
-	for (at = kept; at < old.size; at += ((const struct bpf_stack_record *)(old.data + at))->size)
-		session_take_record(session, old.data + at, old.size - at);
+	for (at = kept; at < old.size; at += rec->size) {
+		rec = (const void *)(old.data + at);
+		session_take_record(session, (void *)rec, old.size - at);
+	}
 	free(old.data);
 }
 

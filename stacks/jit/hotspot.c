@@ -133,7 +133,8 @@ static void take_field(struct hotspot *vm, const struct field_entry *entry, cons
 	size_t i;
 
 	for (i = 0; i < NR_FIELDS; i++) {
-		if (strcmp(type, fields[i].type) && strcmp(type, fields[i].old_type ?: fields[i].type))
+		if (strcmp(type, fields[i].type) &&
+		    strcmp(type, fields[i].old_type ?: fields[i].type))
 			continue;
 		if (!*name)
 			memory_string(vm->pid, entry->name, name, sizeof(name));

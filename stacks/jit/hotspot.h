@@ -7,7 +7,7 @@
 
 #include "jit/rows.h"
 
-/* Memory of another process, which may be hostile. How many bytes: up to a page that cannot be read */
+/* Memory of a process, which may be hostile. How many bytes: up to a page that cannot be read */
 size_t memory_read_some(__u32 pid, __u64 address, void *to, size_t size);
 bool memory_read(__u32 pid, __u64 address, void *to, size_t size);
 

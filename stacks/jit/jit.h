@@ -13,8 +13,6 @@ struct map_file;
 struct registered;
 struct ring_buffer;
 
-/* What the kernel does for "stacks jit": it takes tables, and tells which code comes and goes. */
-
 /* What happened */
 enum jit_count {
 	COUNT_LOADS, COUNT_MISSED, COUNT_LOST, COUNT_UNKNOWN, COUNT_AGAIN, COUNT_REFUSED,
@@ -22,6 +20,7 @@ enum jit_count {
 	NR_COUNTS
 };
 
+/* It takes tables, and tells which code comes and goes. */
 struct jit_kernel {
 	struct jit_bpf *skel;
 	struct ring_buffer *ring;	/* calls ->on_event */
@@ -103,11 +102,6 @@ bool map_file_keep(struct map_file *map);
 /* NULL: nothing. Removes the file, too, if it is still the one that was written. */
 void map_file_close(struct map_file *map);
 
-/*
- * The generated code of a process: blobs with their rows, and the pieces of the address space that
- * need a new table
- */
-
 /* Tables are of pieces of so many bytes of a heap, counted from its start. */
 #define JIT_PIECE	65536ULL
 
@@ -132,6 +126,7 @@ struct jit_piece {
 	__u32 table_size;
 };
 
+/* Blobs with their rows, and the pieces of the address space that need a new table */
 struct jit_process {
 	__u32 pid;
 	char comm[17];
@@ -202,11 +197,10 @@ void registered_prepare(struct registered *process);
 /* Supplies tables that have changed. Return: are there more? */
 bool registered_flush(struct registered *process);
 
-/* The processes that generate code: from when a library that does it is mapped until they end */
-
 /* Files for names of processes that are gone; then the oldest one goes. */
 #define MACHINES_MAX_KEPT	256
 
+/* Processes, from when a library that generates code is mapped until they end */
 struct machines {
 	struct jit_kernel kernel;
 	const pid_t *pids;	/* only these */

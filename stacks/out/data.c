@@ -294,7 +294,8 @@ static bool take_parts(struct data *data, const struct output_options *options)
 		/* To write them again */
 		if (!data->output->records_size)
 			data->output->records = part;
-		data->output->records_size = (const void *)part + part->size - data->output->records;
+		data->output->records_size = (const void *)part + part->size -
+					     data->output->records;
 	}
 	return data->output;
 }

@@ -260,7 +260,7 @@ static void put_counts(struct json_object *sections, const char *label,
 
 static struct json_object *meta(const struct firefox *firefox)
 {
-	/* The categories are as in the enum; version 30 is of the format that Firefox itself writes. */
+	/* Categories as in the enum; version 30 is of the format that Firefox itself writes. */
 	struct json_object *json = json_parse(
 		"{ 'categories': ["
 		"  { 'name': 'Other', 'color': 'grey', 'subcategories': ['Other'] },"
@@ -323,12 +323,14 @@ void firefox_write(struct output *output, FILE *file)
 		.output = output,
 		.stacks.columns = json_parse("{ 'frame': [], 'prefix': [] }"),
 		.frames.columns = json_parse(
-			"{ 'address': [], 'inlineDepth': [], 'category': [], 'subcategory': [], 'func': [],"
-			"  'nativeSymbol': [], 'innerWindowID': [], 'line': [], 'column': [] }"),
+			"{ 'address': [], 'inlineDepth': [], 'category': [], 'subcategory': [],"
+			"  'func': [], 'nativeSymbol': [], 'innerWindowID': [], 'line': [],"
+			"  'column': [] }"),
 		.functions.columns = json_parse(
-			"{ 'name': [], 'isJS': [], 'relevantForJS': [], 'resource': [], 'source': [],"
-			"  'lineNumber': [], 'columnNumber': [] }"),
-		.resources.columns = json_parse("{ 'lib': [], 'name': [], 'host': [], 'type': [] }"),
+			"{ 'name': [], 'isJS': [], 'relevantForJS': [], 'resource': [],"
+			"  'source': [], 'lineNumber': [], 'columnNumber': [] }"),
+		.resources.columns = json_parse(
+			"{ 'lib': [], 'name': [], 'host': [], 'type': [] }"),
 		.sources.columns = json_parse("{ 'id': [], 'filename': [] }"),
 		.libraries = check_memory(json_object_new_array()),
 	};

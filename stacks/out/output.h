@@ -233,7 +233,7 @@ __u64 output_sum(const struct output *output);
 
 struct json_object;
 
-/* json-c without results: these do not return without memory. Of a text that is right; names and texts may be in single quotes. */
+/* json-c without results: these do not return without memory. @text: may have single quotes */
 struct json_object *json_parse(const char *text);
 /* NULL is no memory. */
 void json_put(struct json_object *object, const char *name, struct json_object *value);

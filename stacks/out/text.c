@@ -162,7 +162,10 @@ void text_write_functions(struct output *output, FILE *file, unsigned int max)
 struct unnamed {
 	__u64 frames;		/* all, each as often as its stack */
 	__u64 unnamed;		/* in files */
-	__u64 *by_object;
+	struct unnamed_file {
+		__u64 frames;
+		__u32 object;
+	} *files;		/* by object */
 };
 
 static void add_unnamed(struct output *output, struct unnamed *sums, const struct stack *stack,
@@ -177,33 +180,20 @@ static void add_unnamed(struct output *output, struct unnamed *sums, const struc
 		if (location->kind != LOCATION_USER || location->symbol)
 			continue;
 		sums->unnamed += value;
-		sums->by_object[location->object] += value;
+		sums->files[location->object].object = location->object;
+		sums->files[location->object].frames += value;
 	}
 }
 
-/* The object with the most of such frames, and no more than that; OBJECT_NONE: no other one */
-static __u32 take_worst(struct unnamed *sums, size_t nr)
+/* Those with the most of such frames */
+static void put_files(struct output *output, FILE *file, const struct unnamed *sums, size_t nr)
 {
-	__u32 worst = OBJECT_NONE;
+	char *name;
 	size_t i;
 
-	for (i = OBJECT_FIRST; i < nr; i++) {
-		if (sums->by_object[i] > sums->by_object[worst])
-			worst = i;
-	}
-	sums->by_object[worst] = 0;
-	return worst;
-}
-
-static void put_files(struct output *output, FILE *file, struct unnamed *sums)
-{
-	const struct objects *objects = output->symbolizer.objects;
-	char *name;
-	__u32 worst;
-	int i;
-
-	for (i = 0; i < MAX_UNNAMED && (worst = take_worst(sums, objects->nr_objects)); i++) {
-		name = xstrdup(object_at(objects, worst)->name);
+	sort(sums->files, nr, compare_keys);
+	for (i = 0; i < MAX_UNNAMED && sums->files[--nr].frames; i++) {
+		name = xstrdup(object_at(output->symbolizer.objects, sums->files[nr].object)->name);
 		make_printable(name);
 		fprintf(file, "%s%s", i ? ", " : "", name);
 		free(name);
@@ -213,10 +203,9 @@ static void put_files(struct output *output, FILE *file, struct unnamed *sums)
 /* Few such frames are no reason to look for more. */
 void text_write_unnamed(struct output *output, FILE *file)
 {
-	struct unnamed sums = {};
-	size_t i;
+	size_t i, nr = output->symbolizer.objects->nr_objects;
+	struct unnamed sums = { .files = xcalloc(nr, sizeof(*sums.files)) };
 
-	sums.by_object = xcalloc(output->symbolizer.objects->nr_objects, sizeof(*sums.by_object));
 	for (i = 0; i < output->nr_stacks; i++) {
 		const struct output_stack *stack = &output->stacks[i];
 
@@ -226,10 +215,10 @@ void text_write_unnamed(struct output *output, FILE *file)
 	if (sums.unnamed > sums.frames / 100) {
 		put_share(output, file, sums.unnamed, sums.frames);
 		fputs(" of frames have no function name, most in ", file);
-		put_files(output, file, &sums);
+		put_files(output, file, &sums, nr);
 		fputs(": install their debug packages, or set DEBUGINFOD_URLS\n", file);
 	}
-	free(sums.by_object);
+	free(sums.files);
 }
 
 static int compare_rows(const void *left, const void *right)

@@ -67,7 +67,7 @@ struct count {
 	__u64	delay_ns;	/* from there to the switch back */
 };
 
-/* What passed the filters, and what became of it: only numbers; each CPU has a cache line of its own */
+/* What passed the filters, and what became of it: numbers, which are in a cache line for each CPU */
 struct event_stats {
 	__u64	events;
 	__u64	pending;	/* their user stack was not known at once */

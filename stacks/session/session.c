@@ -42,8 +42,8 @@ static bool open_targets(struct session *session)
 	if (options->title)
 		session->title = xstrdup(options->title);
 	else if (!nr)
-		session->title = xstrdup(options->cgroup ?: options->filter.has_comm ? options->filter.comm :
-					 "all processes");
+		session->title = xstrdup(options->cgroup ?: options->filter.has_comm ?
+					 options->filter.comm : "all processes");
 	else if (nr > 1)
 		session->title = xasprintf("%zu processes", nr);
 	else

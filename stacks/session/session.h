@@ -61,7 +61,7 @@ struct session_ops {
 	void (*completion)(struct session *session, __u64 cookie, __u64 user);
 	/* An event is reported. */
 	void (*event)(struct session *session, const struct event_record *event);
-	/* NULL, or called after 200 ms at most. An error, which was printed, ends the measurement. */
+	/* NULL, or called after 200 ms at most. An error, which was printed, ends it all. */
 	int (*poll)(struct session *session);
 };
 

@@ -56,12 +56,12 @@ static __s64 value_at(const __u8 *at, __u8 encoding)
 	return value;
 }
 
-/* false: it is of a kind that is not known. @at: of the entry's address, in the section at @address */
+/* @at: of the address in the entry, in a section at @address. false: its kind is not known. */
 static bool add_function(struct functions *functions, const Dwarf_FDE *fde, int encoding, __u32 at,
 			 __u64 address)
 {
 	unsigned int size = encoding < 0 ? 0 : size_of(encoding), base = encoding & 0x70;
-	struct function function = { .at = at, .size = size, .is_relative = base == DW_EH_PE_pcrel };
+	struct function function = { .at = at, .size = size, .is_relative = base };
 
 	if (!size || fde->end - fde->start < 2 * size || (base && base != DW_EH_PE_pcrel) ||
 	    encoding & DW_EH_PE_indirect || functions->nr == MAX_FUNCTIONS)

@@ -14,10 +14,19 @@
 #define MAX_SECTION	(128 << 20)
 #define ENTRY_SIZE	16
 
+struct slot {
+	__u64 address;
+	const char *name;
+};
+
 struct reader {
 	struct symbol_table *table;
 	Elf *elf;
 	GElf_Addr bias;
+	GElf_Half machine;
+	struct slot *slots;	/* of the PLT; sorted */
+	size_t nr_slots;
+	size_t nr_entries;	/* of all sections of it */
 };
 
 /* A label has no size. What follows its section has other names: PLT entries are behind _init. */
@@ -115,28 +124,16 @@ static void read_module(struct reader *reader, Dwfl_Module *module)
 	}
 }
 
-struct slot {
-	__u64 address;
-	const char *name;
-};
-
-struct slots {
-	struct slot *slots;
-	size_t nr;
-	GElf_Half machine;
-	size_t nr_entries;	/* of all sections */
-};
-
-static bool fills_slot(const struct slots *slots, GElf_Xword type)
+static bool fills_slot(const struct reader *reader, GElf_Xword type)
 {
-	if (slots->machine == EM_AARCH64)
+	if (reader->machine == EM_AARCH64)
 		return type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_GLOB_DAT;
 	return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT;
 }
 
-static void read_relocations(struct slots *slots, Elf *elf, Elf_Scn *scn, GElf_Word table)
+static void read_relocations(struct reader *reader, Elf_Scn *scn, GElf_Word table)
 {
-	Elf_Scn *symbols = elf_getscn(elf, table);
+	Elf_Scn *symbols = elf_getscn(reader->elf, table);
 	Elf_Data *data, *symbol_data;
 	const char *name;
 	GElf_Shdr shdr;
@@ -144,26 +141,28 @@ static void read_relocations(struct slots *slots, Elf *elf, Elf_Scn *scn, GElf_W
 	GElf_Sym symbol;
 	int i;
 
-	if (!gelf_getshdr(symbols, &shdr) || !elf_strings_end(elf, shdr.sh_link))
+	if (!gelf_getshdr(symbols, &shdr) || !elf_strings_end(reader->elf, shdr.sh_link))
 		return;
 	data = elf_getdata(scn, NULL);
 	symbol_data = elf_getdata(symbols, NULL);
-	for (i = 0; data && gelf_getrela(data, i, &rela) && slots->nr < MAX_SLOTS; i++) {
-		if (!fills_slot(slots, GELF_R_TYPE(rela.r_info)) ||
+	for (i = 0; data && gelf_getrela(data, i, &rela) && reader->nr_slots < MAX_SLOTS; i++) {
+		if (!fills_slot(reader, GELF_R_TYPE(rela.r_info)) ||
 		    !gelf_getsym(symbol_data, GELF_R_SYM(rela.r_info), &symbol))
 			continue;
-		name = elf_strptr(elf, shdr.sh_link, symbol.st_name);
+		name = elf_strptr(reader->elf, shdr.sh_link, symbol.st_name);
 		if (name && *name && strnlen(name, MAX_NAME) < MAX_NAME)
-			*xpush(slots->slots, slots->nr) = (struct slot){ rela.r_offset, name };
+			*xpush(reader->slots, reader->nr_slots) = (struct slot){
+				rela.r_offset, name,
+			};
 	}
 }
 
-static const char *slot_name(const struct slots *slots, GElf_Addr address)
+static const char *slot_name(const struct reader *reader, GElf_Addr address)
 {
-	const struct slot *slot = address ? bsearch(&address, slots->slots, slots->nr, sizeof(*slot),
-						    compare_keys) : NULL;
+	const struct slot *slot = bsearch(&address, reader->slots, reader->nr_slots, sizeof(*slot),
+					  compare_keys);
 
-	return slot ? slot->name : NULL;
+	return address && slot ? slot->name : NULL;
 }
 
 static __u32 word_at(const unsigned char *code)
@@ -192,27 +191,26 @@ static GElf_Addr slot_of(GElf_Half machine, const unsigned char *code, GElf_Addr
 	return (at & ~0xfffULL) + (__s64)pages * 4096 + (ldr >> 10 & 0xfff) * 8;
 }
 
-static void read_plt(struct reader *reader, struct slots *slots, Elf_Scn *scn,
-		     const GElf_Shdr *shdr)
+static void read_plt(struct reader *reader, Elf_Scn *scn, const GElf_Shdr *shdr)
 {
 	size_t entry = shdr->sh_entsize == 8 ? 8 : ENTRY_SIZE, i;
 	Elf_Data *data = shdr->sh_size <= MAX_SECTION ? elf_rawdata(scn, NULL) : NULL;
 	const unsigned char *code = data ? data->d_buf : NULL;
 	const char *name;
 
-	for (i = 0; code && i + 8 <= data->d_size && slots->nr_entries < MAX_SLOTS; i++) {
-		name = slot_name(slots, slot_of(slots->machine, code + i, shdr->sh_addr + i));
+	for (i = 0; code && i + 8 <= data->d_size && reader->nr_entries < MAX_SLOTS; i++) {
+		name = slot_name(reader, slot_of(reader->machine, code + i, shdr->sh_addr + i));
 		if (!name)
 			continue;
 		/* There, other instructions may be in front of the jump. */
 		*xpush(reader->table->symbols, reader->table->nr) = (struct symbol){
 			.start = shdr->sh_addr + reader->bias +
-				 (slots->machine == EM_X86_64 ? i / entry * entry : i),
+				 (reader->machine == EM_X86_64 ? i / entry * entry : i),
 			.size = entry,
 			.name = name,
 			.is_plt = true,
 		};
-		slots->nr_entries++;
+		reader->nr_entries++;
 	}
 }
 
@@ -224,7 +222,6 @@ static void read_plt(struct reader *reader, struct slots *slots, Elf_Scn *scn,
 static void read_plts(struct reader *reader)
 {
 	Elf *elf = reader->elf;
-	struct slots slots = {};
 	Elf_Scn *scn = NULL;
 	const char *name;
 	GElf_Ehdr ehdr;
@@ -235,19 +232,19 @@ static void read_plts(struct reader *reader)
 	    (ehdr.e_machine != EM_X86_64 && ehdr.e_machine != EM_AARCH64) ||
 	    !elf_strings_end(elf, names))
 		return;
-	slots.machine = ehdr.e_machine;
+	reader->machine = ehdr.e_machine;
 	while ((scn = elf_nextscn(elf, scn)) && gelf_getshdr(scn, &shdr)) {
 		if (shdr.sh_type == SHT_RELA && shdr.sh_flags & SHF_ALLOC &&
 		    shdr.sh_size <= MAX_SECTION)
-			read_relocations(&slots, elf, scn, shdr.sh_link);
+			read_relocations(reader, scn, shdr.sh_link);
 	}
-	sort(slots.slots, slots.nr, compare_keys);
-	while (slots.nr && (scn = elf_nextscn(elf, scn)) && gelf_getshdr(scn, &shdr)) {
+	sort(reader->slots, reader->nr_slots, compare_keys);
+	while (reader->nr_slots && (scn = elf_nextscn(elf, scn)) && gelf_getshdr(scn, &shdr)) {
 		name = elf_strptr(elf, names, shdr.sh_name);
 		if (name && !strncmp(name, ".plt", 4) && shdr.sh_type == SHT_PROGBITS)
-			read_plt(reader, &slots, scn, &shdr);
+			read_plt(reader, scn, &shdr);
 	}
-	free(slots.slots);
+	free(reader->slots);
 }
 
 void symbol_table_read(struct symbol_table *table, Dwfl_Module *module, Elf *elf, GElf_Addr bias)

@@ -114,8 +114,8 @@ struct location {
 	__u64 addr;		/* offset in the file of the object, or address */
 	const char *module;	/* of the kernel; NULL: the kernel itself, or elsewhere */
 	const char *name;	/* what people call the function, or "[file+0xoffset]" */
-	const char *symbol;	/* its name in the symbol table; NULL: there is none, and @name is no name */
-	struct location_line *lines;	/* the innermost inlined function first, the one of @name last */
+	const char *symbol;	/* its name in the symbol table; NULL: @name is no name */
+	struct location_line *lines;	/* the innermost inlined function first, @name last */
 	size_t nr_lines;	/* 0: there is no debug information */
 };
 

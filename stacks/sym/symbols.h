@@ -46,9 +46,9 @@ void symbols_close(struct symbols *symbols);
 
 /* The function at an offset in a file */
 struct symbol_found {
-	const char *name;	/* as the symbol table has it, may be mangled; NULL: there is no symbol */
+	const char *name;	/* of the symbol table, may be mangled; NULL: no symbol */
 	bool is_plt;		/* it is an entry of the PLT, which jumps to @name */
-	__u64 start;		/* without @name: the offset of the function, or else of the instruction */
+	__u64 start;		/* without @name: of the function, or else the instruction */
 };
 
 void symbols_find(struct symbols *symbols, __u64 offset, struct symbol_found *found);
@@ -76,8 +76,8 @@ struct functions {
 };
 
 /*
- * Reads @section, which may be hostile, and is at @address, up to an entry that is broken. false: it has
- * entries of functions that are not known, or none at all.
+ * Reads @section, which may be hostile, and is at @address, up to an entry that is broken. false:
+ * it has entries of functions that are not known, or none at all.
  */
 bool functions_read(struct functions *functions, Elf_Data *section, __u64 address);
 /* Of a file. false: @address is in no function that is known. */

@@ -21,8 +21,8 @@ typedef void (*maps_line_fn)(void *arg, __u32 id, const struct maps_line *line);
 #define MAPS_CODE	(PROCMAP_QUERY_VMA_EXECUTABLE | PROCMAP_QUERY_FILE_BACKED_VMA)
 
 /*
- * Calls @fn for what @tgid has mapped; ->path is "" without a name. @flags: PROCMAP_QUERY_VMA_..., such
- * as those of files that are executable (MAPS_CODE), or 0: for all
+ * Calls @fn for what @tgid has mapped; ->path is "" without a name. @flags: MAPS_CODE, or other
+ * PROCMAP_QUERY_VMA_...; 0: for all
  */
 void maps_each(__u32 tgid, __u64 flags, maps_line_fn fn, void *arg);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What all files use, of libc, too: each header includes this one, but for those of BPF programs. */
+/* What all files use, also of libc: each header includes this one, but those of BPF programs. */
 #pragma once
 
 #include <errno.h>
