@@ -18,39 +18,30 @@
 /* As it was found; 0: as it is now */
 static struct rlimit files;
 
-static sigset_t stop_signals(void)
-{
-	sigset_t signals;
-
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	return signals;
-}
+/* Those that end a measurement; empty before they are blocked */
+static sigset_t stop_signals;
 
 void target_block_signals(void)
 {
-	sigset_t signals = stop_signals();
-
-	sigprocmask(SIG_BLOCK, &signals, NULL);
+	sigemptyset(&stop_signals);
+	sigaddset(&stop_signals, SIGINT);
+	sigaddset(&stop_signals, SIGTERM);
+	sigprocmask(SIG_BLOCK, &stop_signals, NULL);
 }
 
 bool target_signalled(void)
 {
 	struct timespec now = {};
-	sigset_t signals = stop_signals();
 
-	return sigtimedwait(&signals, NULL, &now) > 0;
+	return sigtimedwait(&stop_signals, NULL, &now) > 0;
 }
 
 void target_unblock_signals(void)
 {
-	sigset_t signals = stop_signals();
-
 	/* Those that came more than once, such as one for each key press */
 	while (target_signalled())
 		;
-	sigprocmask(SIG_UNBLOCK, &signals, NULL);
+	sigprocmask(SIG_UNBLOCK, &stop_signals, NULL);
 }
 
 void target_raise_files(void)
@@ -86,11 +77,10 @@ static bool drop_rights(void)
 /* Waits at @fd for a byte, and answers why exec has failed. */
 static void child(int fd, char **argv)
 {
-	sigset_t signals = stop_signals();
 	int error;
 	char c;
 
-	sigprocmask(SIG_UNBLOCK, &signals, NULL);
+	sigprocmask(SIG_UNBLOCK, &stop_signals, NULL);
 	/* End of file: the parent closed its end on purpose, or died. */
 	if (read(fd, &c, 1) != 1)
 		_exit(127);
