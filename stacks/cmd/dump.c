@@ -156,7 +156,7 @@ static bool add_thread(struct dumper *dumper, struct output *output,
 	if (thread->result && thread->result != -ENOSPC)
 		stack.note = thread->result == -EAGAIN ? "running" :
 			   thread->result == -ENODATA ? "no stack" :
-			   strings_copy(&output->texts, strerror(-thread->result));
+			   strings_format(&output->texts, "%s", strerror(-thread->result));
 	session_find_stacks(&dumper->session, output, 0, thread->kernel, thread->user, &stack);
 	output_add(output, &stack);
 	return true;

@@ -61,9 +61,11 @@ int jit_kernel_open(struct jit_kernel *kernel, bool tables)
 	if (kernel->skel)
 		kernel->ring = ring_buffer__new(bpf_map__fd(kernel->skel->maps.events), on_record,
 						kernel, NULL);
+	error = -errno;
+	/* From now on: builds without USDT, or without symbols, are normal. */
+	libbpf_set_print(NULL);
 	if (kernel->ring)
 		return 0;
-	error = -errno;
 	p_err("cannot load the BPF programs: %s%s", strerror(-error),
 	      error == -EPERM || error == -EACCES ?
 	      " (be root, or have CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE)" : "");
@@ -174,8 +176,6 @@ void jit_kernel_attach(struct jit_process *process)
 	struct jit_kernel *kernel = process->kernel;
 	LIBBPF_OPTS(bpf_uprobe_opts, unload, .func_name = UNLOAD,
 		    .bpf_cookie = unload_cookie(process->vm));
-	/* Builds without USDT, or without symbols, are normal. */
-	libbpf_print_fn_t print = libbpf_set_print(NULL);
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", process->vm->library);
@@ -184,7 +184,6 @@ void jit_kernel_attach(struct jit_process *process)
 	if (kernel->has_tables)
 		process->unload = bpf_program__attach_uprobe_opts(kernel->skel->progs.on_unload,
 								 process->pid, path, 0, &unload);
-	libbpf_set_print(print);
 }
 
 /* The file may be hostile, so libbpf does not read it. */
@@ -205,7 +204,6 @@ static struct bpf_link *attach_all(const struct bpf_program *program, const stru
 int jit_kernel_watch(struct jit_kernel *kernel, int fd)
 {
 	struct jit_libgcc libgcc, *known;
-	libbpf_print_fn_t print;
 	struct elf_file *file;
 	struct stat st;
 
@@ -220,13 +218,11 @@ int jit_kernel_watch(struct jit_kernel *kernel, int fd)
 	file = kernel->nr_libgccs < MAX_LIBGCCS ? elf_file_open(fd) : (close(fd), NULL);
 	if (!file)
 		return -EINVAL;
-	print = libbpf_set_print(NULL);
 	libgcc = (struct jit_libgcc){
 		.inode = st.st_ino, .device = st.st_dev,
 		.comes = attach_all(kernel->skel->progs.on_register, file, "__register_frame"),
 		.goes = attach_all(kernel->skel->progs.on_deregister, file, "__deregister_frame"),
 	};
-	libbpf_set_print(print);
 	elf_file_close(file);
 	if (libgcc.comes && libgcc.goes) {
 		*xpush(kernel->libgccs, kernel->nr_libgccs) = libgcc;

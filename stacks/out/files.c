@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The files of the output, from the options to the end. */
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <signal.h>
 #include "out/output.h"
 
 static const struct {
 	const char *name;
-	const char *suffix;
+	const char *pattern;	/* of paths */
 	void (*write)(struct output *output, FILE *file);
 } formats[] = {
-	[OUTPUT_TEXT] = { "text", ".txt", text_write },
-	[OUTPUT_FOLDED] = { "folded", ".folded", folded_write },
-	[OUTPUT_SVG] = { "svg", ".svg", flame_graph_write },
-	[OUTPUT_FIREFOX] = { "firefox", ".firefox.json", firefox_write },
-	[OUTPUT_JSON] = { "json", ".json", json_write },
-	[OUTPUT_PPROF] = { "pprof", ".pb.gz", pprof_write },
-	[OUTPUT_DATA] = { "stacks", ".stacks", data_write },
+	[OUTPUT_TEXT] = { "text", "*.txt", text_write },
+	[OUTPUT_FOLDED] = { "folded", "*.folded", folded_write },
+	[OUTPUT_SVG] = { "svg", "*.svg", flame_graph_write },
+	[OUTPUT_FIREFOX] = { "firefox", "*.firefox.json", firefox_write },
+	[OUTPUT_JSON] = { "json", "*.json", json_write },
+	[OUTPUT_PPROF] = { "pprof", "*.pb.gz", pprof_write },
+	[OUTPUT_DATA] = { "stacks", "*.stacks", data_write },
 };
 
 bool output_set_format(struct output_options *options, const char *name)
@@ -47,13 +48,6 @@ static bool is_stdout(const struct output_file *file)
 	return !strcmp(file->path, "-");
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t len = strlen(text), end_len = strlen(end);
-
-	return len >= end_len && !strcmp(text + len - end_len, end);
-}
-
 static enum output_format format_of(const struct output_options *options,
 				    const struct output_file *file)
 {
@@ -64,7 +58,7 @@ static enum output_format format_of(const struct output_options *options,
 	if (is_stdout(file))
 		return OUTPUT_TEXT;
 	for (i = OUTPUT_TEXT; i < ARRAY_SIZE(formats); i++) {
-		if (ends_with(file->path, formats[i].suffix))
+		if (!fnmatch(formats[i].pattern, file->path, 0))
 			return i;
 	}
 	return OUTPUT_NO_FORMAT;

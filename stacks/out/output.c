@@ -63,7 +63,7 @@ static void add_count(struct output *output, struct output_counts *to, const cha
 {
 	if (count || output->verbose)
 		*xpush(to->counts, to->nr) = (struct output_count){
-			strings_copy(&output->texts, what), count,
+			strings_format(&output->texts, "%s", what), count,
 		};
 }
 

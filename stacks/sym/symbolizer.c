@@ -220,7 +220,7 @@ static struct location *make_location(struct symbolizer *symbolizer, const struc
 		location.kind = found.name ? LOCATION_JIT : location.kind;
 	}
 	if (module)
-		location.module = strings_copy(&symbolizer->strings, module);
+		location.module = strings_format(&symbolizer->strings, "%s", module);
 	if (found.name)
 		set_names(symbolizer, found.name, found.is_plt ? "@plt" : "", &location.symbol,
 			  &location.name);

@@ -185,14 +185,6 @@ __u32 strings_number(struct strings *strings, const char *text)
 	return strings->nr - 1;
 }
 
-const char *strings_copy(struct strings *strings, const char *text)
-{
-	/* First: it may move the others. */
-	__u32 number = strings_number(strings, text);
-
-	return strings->strings[number];
-}
-
 /*
  * Bytes of the character at @text; 0: it is not UTF-8, it is longer than needed, XML does not have
  * it, or it is a control character. To terminals, U+0080 to U+009F are such characters, too.
@@ -227,8 +219,8 @@ void make_printable(char *text)
 
 const char *strings_format(struct strings *strings, const char *fmt, ...)
 {
-	const char *kept;
 	va_list args;
+	__u32 number;
 	char *text;
 	int n;
 
@@ -236,9 +228,9 @@ const char *strings_format(struct strings *strings, const char *fmt, ...)
 	n = vasprintf(&text, fmt, args);
 	va_end(args);
 	make_printable(check_memory(n < 0 ? NULL : text));
-	kept = strings_copy(strings, text);
+	number = strings_number(strings, text);
 	free(text);
-	return kept;
+	return strings->strings[number];
 }
 
 void strings_free(struct strings *strings)
