@@ -94,23 +94,17 @@ static void find_library(void *arg, __u32 tgid, const struct maps_line *line)
 {
 	struct library *library = arg;
 	GElf_Phdr segment;
-	size_t i, nr;
 	int fd;
 
 	if (library->file || !maps_is(line, "libjvm.so"))
 		return;
 	fd = maps_open(tgid, line, false);
 	library->file = fd < 0 ? NULL : elf_file_open(fd);
-	if (!library->file || elf_getphdrnum(library->file->elf, &nr))
-		return;
-	for (i = 0; i < nr && i < 64; i++) {
-		if (gelf_getphdr(library->file->elf, i, &segment) && segment.p_type == PT_LOAD &&
-		    segment.p_flags & PF_X) {
-			library->bias = line->start - (segment.p_vaddr & -4096ULL);
-			library->has_code = true;
-			return;
-		}
-	}
+	/* A segment begins anywhere in its first page. */
+	library->has_code = library->file && elf_code_segment(library->file->elf,
+							      line->offset + PAGE - 1, false, &segment);
+	if (library->has_code)
+		library->bias = line->start - line->offset + segment.p_offset - segment.p_vaddr;
 }
 
 /* The entries of a table, which need not end behind them; NULL: they are of another size */

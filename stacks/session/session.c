@@ -4,7 +4,7 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include "session/session.h"
-#include "util/child.h"
+#include "util/maps.h"
 #include "events.skel.h"
 
 #define NS_PER_MS	1000000ULL

@@ -112,21 +112,15 @@ static int start(struct target *target, char **argv)
 	return target->pid < 0 ? -errno : 0;
 }
 
-/* Of which process @id is a thread; 0: none */
-static pid_t process_of(pid_t id)
-{
-	char text[4096], *line;
-
-	proc_read(id, "status", text, sizeof(text));
-	line = strstr(text, "\nTgid:\t");
-	return line ? atoi(line + strlen("\nTgid:\t")) : 0;
-}
-
 static void say_why_not(pid_t pid, int error)
 {
-	pid_t process = process_of(pid);
+	char text[4096], *line;
+	pid_t process;
 
-	if (process && process != pid)
+	proc_read(pid, "status", text, sizeof(text));
+	line = strstr(text, "\nTgid:\t");
+	process = line ? atoi(line + strlen("\nTgid:\t")) : pid;
+	if (process != pid)
 		p_err("%d is a thread of process %d, no process", pid, process);
 	else
 		p_err("process %d: %s", pid, strerror(error));

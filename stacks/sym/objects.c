@@ -4,7 +4,6 @@
 #include <sys/vfs.h>
 #include "sym/objects.h"
 #include "sym/symbols.h"
-#include "util/child.h"
 #include "util/maps.h"
 
 /* For the files of a process that answers slowly */
@@ -165,7 +164,7 @@ static __u32 object_of_file(struct objects *objects, int fd, struct object *new,
 	return index;
 }
 
-/* A child opens the files of processes, see util/child.h: what it tells of a mapping */
+/* A child opens the files of processes, see util/child.c: what it tells of a mapping */
 struct mapped_file {
 	__u32 index;		/* of the mapping */
 	bool is_begin;		/* the file was not looked at; the same comes again when it was */

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include "sym/objects.h"
 #include "sym/symbols.h"
 #include "util/maps.h"
@@ -34,10 +36,30 @@ static const Dwfl_Callbacks callbacks = {
 	.debuginfo_path = &debug_path,
 };
 
+/* As libelf needs to know, its size is up to the end of the section headers, which come last. */
+static int copy_vdso(void)
+{
+	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
+	const Elf64_Ehdr *ehdr = (const Elf64_Ehdr *)image;
+	size_t size;
+	int fd;
+
+	if (!image)
+		return -1;
+	size = ehdr->e_shoff + ehdr->e_shnum * ehdr->e_shentsize;
+	fd = memfd_create("vdso", MFD_CLOEXEC);
+	/* Nobody else can write to it, see file_is_foreign(). */
+	if (fd >= 0 && !fchmod(fd, 0600) && write(fd, image, size) == (ssize_t)size)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
 /* The vDSO is in no file; this process has the same one. NULL: @object is not the vDSO. */
 static struct elf_file *open_vdso(const struct object *object)
 {
-	int fd = maps_open_vdso();
+	int fd = copy_vdso();
 	struct elf_file *file = fd >= 0 ? elf_file_open(fd) : NULL;
 	unsigned char id[BUILD_ID_SIZE];
 

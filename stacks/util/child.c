@@ -5,7 +5,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include "util/child.h"
+#include "util/maps.h"
 
 #define NS_PER_MS	1000000LL
 /* Time to wait for children that do not answer: each one gets half of it. */

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <dirent.h>
-#include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
-#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
@@ -32,8 +30,8 @@ static bool next_line(int fd, __u64 from, __u64 flags, char *name, struct maps_l
 			return false;
 	}
 	*line = (struct maps_line){
-		.start = query.vma_start, .end = query.vma_end, .inode = query.inode,
-		.dev_major = query.dev_major, .dev_minor = query.dev_minor,
+		.start = query.vma_start, .end = query.vma_end, .offset = query.vma_offset,
+		.inode = query.inode, .dev_major = query.dev_major, .dev_minor = query.dev_minor,
 		.flags = query.vma_flags, .path = name,
 	};
 	return true;
@@ -180,26 +178,6 @@ int maps_open(__u32 id, const struct maps_line *line, bool by_name)
 		fd = open_name(line->path, line);
 	errno = error;
 	return fd;
-}
-
-/* As libelf needs to know, its size is up to the end of the section headers, which come last. */
-int maps_open_vdso(void)
-{
-	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
-	const Elf64_Ehdr *ehdr = (const Elf64_Ehdr *)image;
-	size_t size;
-	int fd;
-
-	if (!image)
-		return -1;
-	size = ehdr->e_shoff + ehdr->e_shnum * ehdr->e_shentsize;
-	fd = memfd_create("vdso", MFD_CLOEXEC);
-	/* Nobody else can write to it, see file_is_foreign(). */
-	if (fd >= 0 && !fchmod(fd, 0600) && write(fd, image, size) == (ssize_t)size)
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return -1;
 }
 
 /* Whoever has called sudo is trusted, as the rights are theirs. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What processes have mapped, and whose files that are. */
+/* What processes have mapped, and whose files that are; a child for what may hang. */
 #pragma once
 
 #include <linux/fs.h>
@@ -8,6 +8,7 @@
 struct maps_line {
 	__u64 start;
 	__u64 end;
+	__u64 offset;
 	__u64 inode;
 	__u32 dev_major;
 	__u32 dev_minor;
@@ -37,9 +38,6 @@ bool maps_has(__u32 tgid, const char *name);
  */
 int maps_open(__u32 id, const struct maps_line *line, bool by_name);
 
-/* A copy of the vDSO, which is in no file, and is mapped in all processes; or -1 */
-int maps_open_vdso(void);
-
 /* Opens a regular file: others are not opened. Returns -1 and sets errno. */
 int file_open(const char *path);
 
@@ -53,3 +51,29 @@ bool is_own(const struct stat *st);
 
 /* Can others change what is in a file? true if that is not known. */
 bool file_is_foreign(int fd);
+
+/*
+ * Work that may never end, as a server of files does not answer, or a process holds a lock: a child
+ * does it, and is left behind then.
+ */
+#define CHILD_MAX_REQUEST	64
+#define CHILD_MAX_MESSAGE	8192
+
+/* In the child, which has the memory of this process as it was when the child was started */
+typedef void (*child_work_fn)(const void *request);
+/* Sends a message of two bytes at least; @fd: goes with it, or -1. */
+void child_send(const void *data, size_t size, int fd);
+
+/* Here: takes over @fd. */
+typedef void (*child_message_fn)(void *arg, const void *data, size_t size, int fd);
+
+/*
+ * Runs @work in the child, and calls @fn for what it sends. Return: 0; -ETIMEDOUT: the child does
+ * not answer; -EAGAIN: too many children do not. All waits for such children take a second, if there
+ * are only a few.
+ */
+int child_call(child_work_fn work, const void *request, size_t size, child_message_fn fn, void *arg);
+
+/* From now on the id of the child is at @pid. */
+void child_announce(__u32 *pid);
+void child_end(void);
