@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <fcntl.h>
 #include "jit/hotspot.h"
-#include "sym/elf_file.h"
+#include "sym/objects.h"
 #include "util/maps.h"
 
 /* Real ones have less; the rest is not read. */

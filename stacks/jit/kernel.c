@@ -4,7 +4,7 @@
 #include <bpf/bpf.h>
 #include "jit/jit.h"
 #include "jit.skel.h"
-#include "sym/elf_file.h"
+#include "sym/objects.h"
 
 #define MAX_LIBGCCS	64
 #define MAX_SYMBOLS	(1 << 20)	/* bytes, of libgcc */

@@ -165,16 +165,10 @@ static double share(__u64 part, __u64 all)
 	return all ? 100.0 * part / all : 0;
 }
 
-/* Red has become more, blue less: full colour is for a tenth of all. */
-static void put_change(FILE *file, double points)
-{
-	fprintf(file, "hsl(%d,90%%,%.0f%%)", points > 0 ? 8 : 216,
-		95 - 4 * fmin(fabs(points), 10));
-}
-
 static void put_frame(struct flame_graph *graph, const struct output_frame *frame, __u64 value,
 		      __u64 base, size_t depth, double x, double width)
 {
+	double change = share(value, graph->total) - share(base, graph->base_total);
 	double y = TOP + (double)(graph->depth - depth) * FRAME_HEIGHT;
 	char *name = output_frame_name(frame, false);
 	FILE *file = graph->file;
@@ -189,8 +183,10 @@ static void put_frame(struct flame_graph *graph, const struct output_frame *fram
 	fputs(")</title>", file);
 	fprintf(file, "<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" rx=\"1\" fill=\"",
 		x, y, width, FRAME_HEIGHT - 1);
+	/* Red has become more, blue less: full colour is for a tenth of all. */
 	if (graph->output->base)
-		put_change(file, share(value, graph->total) - share(base, graph->base_total));
+		fprintf(file, "hsl(%d,90%%,%.0f%%)", change > 0 ? 8 : 216,
+			95 - 4 * fmin(fabs(change), 10));
 	else
 		put_color(file, frame);
 	fprintf(file, "\"/><text x=\"%.2f\" y=\"%.0f\">", x + 3, y + 12);

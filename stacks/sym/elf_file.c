@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <elfutils/libdwelf.h>
 #include <sys/stat.h>
-#include "sym/elf_file.h"
+#include "sym/objects.h"
 #include "util/maps.h"
 
 /* Where the kernel starts a program, a call and what prepares it. */

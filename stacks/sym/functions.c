@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <dwarf.h>
-#include "sym/elf_file.h"
+#include "sym/objects.h"
 #include "sym/symbols.h"
 
 /* Of a file of others, which may have holes; the largest programs have half of it. */

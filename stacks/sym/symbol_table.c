@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "sym/elf_file.h"
+#include "sym/objects.h"
 #include "sym/symbols.h"
 
 /* Bytes of the symbol tables of a file of others: the largest programs have 3 million symbols. */
@@ -157,14 +157,6 @@ static void read_relocations(struct reader *reader, Elf_Scn *scn, GElf_Word tabl
 	}
 }
 
-static const char *slot_name(const struct reader *reader, GElf_Addr address)
-{
-	const struct slot *slot = bsearch(&address, reader->slots, reader->nr_slots, sizeof(*slot),
-					  compare_keys);
-
-	return address && slot ? slot->name : NULL;
-}
-
 static __u32 word_at(const unsigned char *code)
 {
 	__u32 word;
@@ -196,18 +188,21 @@ static void read_plt(struct reader *reader, Elf_Scn *scn, const GElf_Shdr *shdr)
 	size_t entry = shdr->sh_entsize == 8 ? 8 : ENTRY_SIZE, i;
 	Elf_Data *data = shdr->sh_size <= MAX_SECTION ? elf_rawdata(scn, NULL) : NULL;
 	const unsigned char *code = data ? data->d_buf : NULL;
-	const char *name;
+	const struct slot *slot;
+	GElf_Addr address;
 
 	for (i = 0; code && i + 8 <= data->d_size && reader->nr_entries < MAX_SLOTS; i++) {
-		name = slot_name(reader, slot_of(reader->machine, code + i, shdr->sh_addr + i));
-		if (!name)
+		address = slot_of(reader->machine, code + i, shdr->sh_addr + i);
+		slot = address ? bsearch(&address, reader->slots, reader->nr_slots, sizeof(*slot),
+					 compare_keys) : NULL;
+		if (!slot)
 			continue;
 		/* There, other instructions may be in front of the jump. */
 		*xpush(reader->table->symbols, reader->table->nr) = (struct symbol){
 			.start = shdr->sh_addr + reader->bias +
 				 (reader->machine == EM_X86_64 ? i / entry * entry : i),
 			.size = entry,
-			.name = name,
+			.name = slot->name,
 			.is_plt = true,
 		};
 		reader->nr_entries++;

@@ -269,17 +269,10 @@ const struct location *symbolizer_locate(struct symbolizer *symbolizer, __u32 tg
 	return make_location(symbolizer, &key);
 }
 
-/* Nothing calls the entry of an ELF file. Of ld.so's, .eh_frame says nothing: it has no CFI. */
-static bool ends_at_entry(const struct symbolizer *symbolizer, const struct stack *stack)
-{
-	const struct frame *last = &stack->frames[stack->nr - 1];
-	const struct elf_file *file = object_at(symbolizer->objects, last->object)->elf;
-
-	return file && elf_file_is_entry(file, last->addr);
-}
-
 bool symbolizer_has_begin(struct symbolizer *symbolizer, __u32 tgid, const struct stack *stack)
 {
+	const struct elf_file *file;
+	const struct frame *last;
 	const char *name;
 	__u32 i;
 
@@ -292,5 +285,8 @@ bool symbolizer_has_begin(struct symbolizer *symbolizer, __u32 tgid, const struc
 		if (name && !strcmp(name, "main"))
 			return true;
 	}
-	return ends_at_entry(symbolizer, stack);
+	/* Nothing calls the entry of an ELF file. Of ld.so's, .eh_frame says nothing: it has no CFI. */
+	last = &stack->frames[stack->nr - 1];
+	file = object_at(symbolizer->objects, last->object)->elf;
+	return file && elf_file_is_entry(file, last->addr);
 }
