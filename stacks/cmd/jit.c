@@ -33,15 +33,6 @@ static void print_counts(const __u64 *counts, bool verbose)
 	}
 }
 
-static void print_delays(__u64 *delays, size_t nr)
-{
-	if (!nr)
-		return;
-	sort(delays, nr, compare_keys);
-	fprintf(stderr, "from a method to its rows: %.2f ms, the median of %zu; %.2f ms for 99 %%\n",
-		delays[nr / 2] / 1e6, nr, delays[nr * 99 / 100] / 1e6);
-}
-
 int cmd_jit(struct options *options)
 {
 	struct machines machines = {
@@ -72,8 +63,12 @@ int cmd_jit(struct options *options)
 		;
 	machines_close(&machines);
 	print_counts(machines.kernel.counts, options->verbose);
-	if (options->verbose)
-		print_delays(machines.delays, machines.nr_delays);
+	nr = machines.nr_delays;
+	sort(machines.delays, nr, compare_keys);
+	if (options->verbose && nr)
+		fprintf(stderr,
+			"from a method to its rows: %.2f ms, the median of %zu; %.2f ms for 99 %%\n",
+			machines.delays[nr / 2] / 1e6, nr, machines.delays[nr * 99 / 100] / 1e6);
 	free(machines.delays);
 	return EXIT_OK;
 }

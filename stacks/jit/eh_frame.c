@@ -170,16 +170,6 @@ static void put_advance(struct eh_frame *eh, __u32 delta)
 	}
 }
 
-/* A function without instructions and bytes, which the rows add */
-static void begin_function(struct eh_frame *eh, __u64 start)
-{
-	put_u32(eh, 0);
-	put_u32(eh, eh->section.size);		/* back to the CIE, which is the first entry */
-	put_u32(eh, start - (eh->vaddr + eh->section.size));
-	put_u32(eh, 0);
-	put_byte(eh, 0);
-}
-
 /* Rows that follow each other are of one function. */
 void eh_frame_add(struct eh_frame *eh, __u64 start, __u32 size, const struct jit_rows *rows,
 		  __u64 from, __u64 to)
@@ -201,7 +191,12 @@ void eh_frame_add(struct eh_frame *eh, __u64 start, __u32 size, const struct jit
 			begin = eh->section.size;
 			first = at = row_start;
 			last = &initial;
-			begin_function(eh, first);
+			/* Without instructions and bytes, which the rows add */
+			put_u32(eh, 0);
+			put_u32(eh, eh->section.size);	/* back to the CIE, the first entry */
+			put_u32(eh, first - (eh->vaddr + eh->section.size));
+			put_u32(eh, 0);
+			put_byte(eh, 0);
 		}
 		if (row_start > at)
 			put_advance(eh, row_start - at);

@@ -5,8 +5,7 @@
 #include "util/maps.h"
 
 /* Real ones have less; the rest is not read. */
-/* Bytes of the symbols of libjvm.so */
-#define MAX_SYMBOLS	(64 << 20)
+#define MAX_SYMBOLS	(64 << 20)	/* bytes, of libjvm.so */
 #define MAX_ENTRIES	16384		/* of each table of the description */
 #define MAX_HEAP	(2ULL << 30)
 

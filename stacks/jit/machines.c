@@ -319,27 +319,23 @@ static void repair(struct machines *all)
 	add_all(all);
 }
 
-static void visit(struct machines *all, struct machine *machine, bool scans)
-{
-	if (machine->is_over)
-		return;
-	if (!machine->process && !machine->sections)
-		try_to_open(all, machine);
-	else if (scans || !machine->is_announced)
-		scan(all, machine);
-}
-
 /* @scans: not only those that start; stubs and adapters come with the first classes. */
 static void visit_all(struct machines *all, bool scans)
 {
 	__u64 begin = now_ns(), end, pause = SCAN_MS * NS_PER_MS;
+	struct machine *machine;
 	bool is_starting = false;
 	size_t i;
 
 	if (scans && jit_kernel_lost(&all->kernel) != all->nr_lost)
 		repair(all);
-	for (i = 0; i < all->nr; i++)
-		visit(all, all->machines[i], scans);
+	for (i = 0; i < all->nr; i++) {
+		machine = all->machines[i];
+		if (!machine->is_over && !machine->process && !machine->sections)
+			try_to_open(all, machine);
+		else if (!machine->is_over && (scans || !machine->is_announced))
+			scan(all, machine);
+	}
 	flush(all);
 	forget_ended(all);
 	end = now_ns();

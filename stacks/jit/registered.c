@@ -432,16 +432,6 @@ static void search_memory(void *arg, __u32 id, const struct maps_line *line)
 	free(memory);
 }
 
-static void find_earlier(struct registered *process)
-{
-	struct search search = { .process = process, .left = MAX_SEARCHED };
-
-	maps_each(process->pid, 0, note_code, &search);
-	if (search.nr_code)
-		maps_each(process->pid, 0, search_memory, &search);
-	free(search.code);
-}
-
 struct watch {
 	struct jit_kernel *kernel;
 	int result;
@@ -466,13 +456,17 @@ int registered_watch(__u32 pid, struct jit_kernel *kernel)
 struct registered *registered_open(__u32 pid, struct jit_kernel *kernel)
 {
 	struct registered *process = xcalloc(1, sizeof(*process));
+	struct search search = { .process = process, .left = MAX_SEARCHED };
 
 	process->pid = pid;
 	process->kernel = kernel;
 	process->left = MAX_READ;
 	process->filled = now_ns();
 	process->next_range = HOTSPOT_MAX_HEAPS;
-	find_earlier(process);
+	maps_each(pid, 0, note_code, &search);
+	if (search.nr_code)
+		maps_each(pid, 0, search_memory, &search);
+	free(search.code);
 	return process;
 }
 

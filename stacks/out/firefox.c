@@ -100,14 +100,12 @@ static long resource_number(struct firefox *firefox, const struct location *loca
 	}
 	object = object_at(firefox->output->symbolizer.objects, location->object);
 	put_hex(build_id, object->build_id, location->module ? 0 : object->build_id_size);
-	library = check_memory(json_object_new_object());
+	library = json_parse("{ 'breakpadId': '', 'arch': '' }");
 	json_put_text(library, "name", basename(path));
 	json_put_text(library, "path", path);
 	json_put_text(library, "debugName", basename(path));
 	json_put_text(library, "debugPath", path);
-	json_put_text(library, "breakpadId", "");
 	json_put_text(library, "codeId", build_id);
-	json_put_text(library, "arch", "");
 	add_values(&firefox->resources, number(row), text_number(firefox, basename(path)), NULL,
 		   number(RESOURCE_LIBRARY));
 	json_append(firefox->libraries, library);

@@ -81,7 +81,9 @@ static struct function_sum *find_function(struct function_sums *sums,
 	size_t at = strings_number(&sums->names, name);
 
 	free(name);
-	return at < sums->nr ? &sums->sums[at] : xpush(sums->sums, sums->nr);
+	if (at == sums->nr)
+		xpush(sums->sums, sums->nr)->name = sums->names.strings[at];
+	return &sums->sums[at];
 }
 
 static void add_functions(struct output *output, struct function_sums *sums, bool is_base)
@@ -142,12 +144,9 @@ void text_write_functions(struct output *output, FILE *file, unsigned int max)
 	add_functions(output, &sums, false);
 	if (output->base)
 		add_functions(output->base, &sums, true);
-	for (i = 0; i < sums.nr; i++) {
-		sums.sums[i].name = sums.names.strings[i];
-		if (output->base)
-			sums.sums[i].change = (all ? (double)sums.sums[i].self / all : 0) -
-				(base ? (double)sums.sums[i].base_self / base : 0);
-	}
+	for (i = 0; i < sums.nr && output->base; i++)
+		sums.sums[i].change = (all ? (double)sums.sums[i].self / all : 0) -
+				      (base ? (double)sums.sums[i].base_self / base : 0);
 	sort(sums.sums, sums.nr, compare_sums);
 	fputs(output->base ? "\n  before   change " : "\n", file);
 	fputs("    self     total  function\n", file);

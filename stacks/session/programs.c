@@ -5,8 +5,6 @@
 #include "session/session.h"
 #include "events.skel.h"
 
-#define CGROUPS		"/sys/fs/cgroup"
-
 static void set_variables(const struct session *session, struct events_bpf *skel)
 {
 	const struct options *options = session->options;

@@ -41,7 +41,6 @@ void session_find_stacks(struct session *session, struct output *output, __u64 e
 		stack->note = "user stack lost";
 }
 
-#define CGROUPS			"/sys/fs/cgroup"
 #define HANDLE_OF_KERNFS	0xfe
 
 /* Its path below the file system, by its id; or that, if it is gone */

@@ -86,11 +86,6 @@ static void report_event(struct session *session, const struct bpf_stack_view *v
 	session->ops.event(session, &event);
 }
 
-static void keep_completion(struct session *session, __u64 cookie, __u64 user)
-{
-	idmap_set(&session->cookies, cookie, user);
-}
-
 int session_take_record(void *arg, void *data, size_t size)
 {
 	struct session *session = arg;
@@ -105,8 +100,10 @@ int session_take_record(void *arg, void *data, size_t size)
 		return 0;
 	if (output_has_format(&session->options->output, OUTPUT_DATA))
 		bytes_put(&session->records, data, view.rec->size);
-	if (view.rec->type == BPF_STACK_RECORD_COMPLETION)
+	if (view.rec->type == BPF_STACK_RECORD_COMPLETION && session->ops.completion)
 		session->ops.completion(session, view.rec->cookie, view.rec->user);
+	else if (view.rec->type == BPF_STACK_RECORD_COMPLETION)
+		idmap_set(&session->cookies, view.rec->cookie, view.rec->user);
 	else if (view.rec->payload_size == sizeof(struct event_record))
 		report_event(session, &view);
 	return 0;
@@ -151,11 +148,9 @@ int session_open(struct session *session, struct options *options, const struct 
 	int code;
 
 	*session = (struct session){ .options = options };
-	if (ops)
-		session->ops = *ops;
-	session->ops.completion = session->ops.completion ?: keep_completion;
 	/* What is printed now can not wait for downloads, nor for debug information. */
 	if (ops) {
+		session->ops = *ops;
 		unsetenv("DEBUGINFOD_URLS");
 		options->output.no_inline = true;
 	}

@@ -53,6 +53,8 @@ int target_status(const struct target *target);
 void target_stop(struct target *target);
 void target_close(struct target *target);
 
+#define CGROUPS		"/sys/fs/cgroup"
+
 struct session;
 
 /* What a command does while it measures */

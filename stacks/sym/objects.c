@@ -275,15 +275,6 @@ struct reading {
 	struct mapped_file file;	/* the last one that was begun */
 };
 
-/* Copies stay in memory. */
-static bool has_room(struct objects *objects, int fd)
-{
-	struct stat st;
-
-	objects->copied += fstat(fd, &st) ? 0 : st.st_size;
-	return objects->copied <= MAX_COPIED;
-}
-
 static void on_mapped(void *arg, const void *data, size_t size, int fd)
 {
 	const struct mapped_file *file = data;
@@ -298,7 +289,10 @@ static void on_mapped(void *arg, const void *data, size_t size, int fd)
 		.is_copy = file->is_copy,
 	};
 
-	if (fd >= 0 && file->is_copy && !has_room(reading->objects, fd)) {
+	/* Copies stay in memory. */
+	if (fd >= 0 && file->is_copy)
+		reading->objects->copied += file->st.st_size;
+	if (fd >= 0 && file->is_copy && reading->objects->copied > MAX_COPIED) {
 		close(fd);
 		fd = -1;
 		new.opened = false;

@@ -270,19 +270,21 @@ static const char slow_name[] =
 
 static void test_demangle(void)
 {
-	char *plain = demangle_pairs(0), *long_one = demangle_pairs(5);
+	char *plain = demangle_pairs(0), *long_one = demangle_pairs(5), *later;
 	__u64 begin = now_ns();
 	int i;
 
 	check("demangle", plain && !strcmp(plain, "f(std::pair<int, int>)"));
 	check("demangle: long", long_one && strlen(long_one) > 1000);
 	check("demangle: longer than 4 KiB", !demangle_pairs(8) && !demangle_pairs(16));
-	check("demangle: slow", !demangle(slow_name) && demangle("_Z1fv"));
+	later = demangle(slow_name) ?: demangle("_Z1fv");
+	check("demangle: slow", later && !strcmp(later, "f()"));
 	for (i = 0; i < 1000; i++)
 		demangle(slow_name);
 	check("demangle: many slow ones", !demangle("_Z1fv") && now_ns() - begin < 30000000000ULL);
 	free(plain);
 	free(long_one);
+	free(later);
 }
 
 enum { INLINED_LINE = __LINE__ + 3, CALL_LINE = __LINE__ + 8 };
