@@ -4,12 +4,8 @@
  * "elf", a file that somebody else owns, and its names; "map", a perf map; "report", a file for
  * stacks report.
  */
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <sys/mman.h>
 #include "out/output.h"
-#include "sym/perf_map.h"
 #include "sym/symbols.h"
 
 /* Else nearly none has a head that is right */
@@ -27,13 +23,12 @@ static void mend_head(struct bpf_stack_record *rec, size_t size)
 static void fuzz_stream(const unsigned char *data, size_t size)
 {
 	struct objects objects;
-	struct stacks stacks;
+	struct stacks stacks = { .objects = &objects };
 	struct bpf_stack_view view;
 	__u64 *words;
 
 	objects_init(&objects);
 	objects.is_file = true;	/* no process is looked at */
-	stacks_init(&stacks, &objects);
 	while (size >= sizeof(__u32)) {
 		size_t part = min(size, sizeof(__u32) + (data[0] | data[1] << 8));
 
