@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 #include <sys/mman.h>
+#include "no_ipa.h"
 
 #define PAGE	4096
 
@@ -77,7 +78,7 @@ static function generate(const struct place *place, uint8_t size)
 	return (function)place->code;
 }
 
-__attribute__((noinline, noipa)) void burn(void *unused)
+NO_IPA void burn(void *unused)
 {
 	clock_t end = clock() + CLOCKS_PER_SEC / 20;
 

@@ -51,6 +51,8 @@ static __u8 *memory, *end;
 
 static void put(const void *bytes, size_t size)
 {
+	if (!end)
+		abort();	/* gcc believes in it, with ASAN */
 	memcpy(end, bytes, size);
 	end += size;
 }

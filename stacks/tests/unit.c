@@ -10,6 +10,7 @@
 #include "cmd/main.h"
 #include "sym/symbols.h"
 #include "tests/ktap.h"
+#include "tests/no_ipa.h"
 #include "util/maps.h"
 
 static unsigned long long address_of(const char *wanted)
@@ -161,9 +162,9 @@ static const struct symbol *symbol_of(const struct symbol_table *table, const ch
 }
 
 /* Weak names are not taken, whatever others there are. */
-__attribute__((noipa)) int __global_name(int n) { return n + 1; }
+NO_IPA int __global_name(int n) { return n + 1; }
 int weak_name(int n) __attribute__((weak, alias("__global_name")));
-static __attribute__((noipa, used)) int __local_name(int n) { return n + 2; }
+static NO_IPA __attribute__((used)) int __local_name(int n) { return n + 2; }
 int other_weak_name(int n) __attribute__((weak, alias("__local_name")));
 
 static bool is_taken(const struct symbol_table *table, const char *name)
@@ -293,7 +294,7 @@ static inline __attribute__((always_inline)) int is_inlined(const volatile int *
 	return *p + p[1];
 }
 
-__attribute__((noipa)) int inlines(const volatile int *p)
+NO_IPA int inlines(const volatile int *p)
 {
 	return is_inlined(p) * 3;
 }
@@ -354,7 +355,10 @@ static bool finds_lines(const char *path, bool wanted)
 static __u64 kept_by(struct output_filter filter)
 {
 	static const struct output_value value = { "samples", "count" };
-	struct { struct stack stack; struct frame frame; } user = {}, kernel = {}, generated = {};
+	union {
+		struct stack stack;
+		char room[sizeof(struct stack) + sizeof(struct frame)];
+	} user = {}, kernel = {}, generated = {};
 	struct output_options options = {
 		.files = { { .format = OUTPUT_TEXT } }, .nr_files = 1, .filter = filter,
 	};
@@ -368,9 +372,9 @@ static __u64 kept_by(struct output_filter filter)
 	output = output_new(&objects, &options, "title", &value, 1);
 	symbolizer_add_name(&output->symbolizer, 0, 0x1000, "ext4_read", "ext4");
 	symbolizer_add_name(&output->symbolizer, 7, 0x2000, "Java.run", "");
-	user.frame = (struct frame){ .object = OBJECT_FIRST, .addr = 0x10 };
-	kernel.frame = (struct frame){ .object = OBJECT_KERNEL, .addr = 0x1000 };
-	generated.frame = (struct frame){ .object = OBJECT_NONE, .addr = 0x2000 };
+	user.stack.frames[0] = (struct frame){ .object = OBJECT_FIRST, .addr = 0x10 };
+	kernel.stack.frames[0] = (struct frame){ .object = OBJECT_KERNEL, .addr = 0x1000 };
+	generated.stack.frames[0] = (struct frame){ .object = OBJECT_NONE, .addr = 0x2000 };
 	user.stack.nr = kernel.stack.nr = generated.stack.nr = 1;
 	output_add(output, &(struct output_stack){
 		.process = "one", .user = &user.stack, .kernel = &kernel.stack, .values = { 1 } });

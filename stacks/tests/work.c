@@ -8,8 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <sys/prctl.h>
-
-#define noinline __attribute__((noinline, noipa))
+#include "no_ipa.h"
 
 static volatile unsigned long sink;
 
@@ -21,7 +20,7 @@ static double cpu_time(void)
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-noinline void burn(double seconds)
+NO_IPA void burn(double seconds)
 {
 	double end = cpu_time() + seconds;
 	int i;
@@ -33,49 +32,49 @@ noinline void burn(double seconds)
 }
 
 /* One, two and three parts of the time */
-noinline void share_one(double s)
+NO_IPA void share_one(double s)
 {
 	burn(s);
 	sink++;
 }
 
-noinline void share_two(double s)
+NO_IPA void share_two(double s)
 {
 	burn(2 * s);
 	sink++;
 }
 
-noinline void share_three(double s)
+NO_IPA void share_three(double s)
 {
 	burn(3 * s);
 	sink++;
 }
 
-noinline void called(void)
+NO_IPA void called(void)
 {
 	sink++;
 }
 
-noinline void calls_once(void)
+NO_IPA void calls_once(void)
 {
 	called();
 	sink++;
 }
 
-noinline void calls_twice(void)
+NO_IPA void calls_twice(void)
 {
 	called();
 	called();
 	sink++;
 }
 
-noinline void sleeps(int ms)
+NO_IPA void sleeps(int ms)
 {
 	usleep(ms * 1000);
 	sink++;
 }
 
-noinline void *in_thread(void *arg)
+NO_IPA void *in_thread(void *arg)
 {
 	burn(0.01);
 	return NULL;
@@ -83,7 +82,7 @@ noinline void *in_thread(void *arg)
 
 static int ends[2];
 
-noinline void *waits(void *arg)
+NO_IPA void *waits(void *arg)
 {
 	char c;
 
@@ -92,13 +91,13 @@ noinline void *waits(void *arg)
 	return NULL;
 }
 
-noinline void wakes(void)
+NO_IPA void wakes(void)
 {
 	usleep(20000);
 	sink += write(ends[1], "", 1);
 }
 
-noinline void jumps(jmp_buf buffer)
+NO_IPA void jumps(jmp_buf buffer)
 {
 	sink += setjmp(buffer);
 }
