@@ -114,7 +114,6 @@ start() {
 			BEGIN { while (1) { f(12); for (i = 0; i < 500; i++) { t = sprintf("%d-%x", i, i * 7919); gsub(/[0-9]+/, "<&>", t) } } }'
 		;;
 	fzf) exec "$BIN/fzf" --no-sort -f '9 8 7' < <(seq 1 100000000) ;;
-	textql) exec textql -sql "$endless" < <(seq 10) ;;
 	node)
 		exec node -e 'function f(n) { '"$fibonacci"' }
 			for (;;) {
