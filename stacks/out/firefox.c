@@ -9,12 +9,18 @@
 
 #define RESOURCE_LIBRARY	1
 
+/* All that does not depend on what was measured; version 30 is of what Firefox itself writes. */
+static const char skeleton[] =
+#include "firefox.json.inc"
+;
+
 /* Its columns are arrays of one length. */
 struct table {
 	struct json_object *columns;
-	size_t nr;
+	struct strings rows;		/* as arrays in JSON; each is there once */
 };
 
+/* As in the skeleton */
 enum category { CATEGORY_OTHER, CATEGORY_USER, CATEGORY_KERNEL, CATEGORY_GENERATED };
 
 struct thread {
@@ -29,157 +35,129 @@ struct firefox {
 	struct strings thread_names;
 	struct thread *threads;
 	size_t nr_threads;
-	struct idmap index;		/* hash of a row of a table: its number */
 	struct table stacks;
 	struct table frames;
 	struct table functions;
 	struct table resources;
 	struct table sources;
-	struct json_object *libraries;
+	struct strings libraries;	/* their paths */
+	struct json_object *libs;
 	double period_ms;		/* that a sample stands for; 0: values are times */
 	double scale;			/* of values */
 	const char *weight_type;
 };
 
-static struct json_object *number(long long value)
+/* The number of a row, which is to be freed: this does it. */
+static long row_number(struct table *table, char *row)
 {
-	return check_memory(json_object_new_int64(value));
-}
-
-static struct json_object *text_number(struct firefox *firefox, const char *text)
-{
-	return number(strings_number(&firefox->texts, text));
-}
-
-/* A value for each of the columns. NULL is null. Return: the number of the row */
-static size_t add_row(struct table *table, struct json_object *const *values)
-{
+	size_t nr = table->rows.nr, number = strings_number(&table->rows, row), i = 0;
+	struct json_object *values;
 	struct lh_entry *column;
 
-	lh_foreach(json_object_get_object(table->columns), column)
-		json_append((struct json_object *)lh_entry_v(column), *values++);
-	return table->nr++;
-}
-
-#define add_values(table, ...)	add_row(table, (struct json_object *[]){ __VA_ARGS__ })
-
-static void put_table(struct json_object *to, const char *name, struct table *table)
-{
-	json_put_number(table->columns, "length", table->nr);
-	json_put(to, name, table->columns);
-}
-
-/* Is there a row for this key? Else @new is its number from now on. */
-static bool is_known(struct firefox *firefox, const void *key, size_t size, size_t new,
-		     size_t *row)
-{
-	__u64 hash = hash_bytes(key, size);
-	long known = idmap_find(&firefox->index, hash);
-
-	*row = known >= 0 ? (size_t)known : new;
-	if (known < 0)
-		idmap_set(&firefox->index, hash, new);
-	return known >= 0;
-}
-
-/* -1: it is in no file. */
-static long resource_number(struct firefox *firefox, const struct location *location)
-{
-	const struct object *object;
-	struct json_object *library;
-	char build_id[2 * BUILD_ID_SIZE + 1];
-	char *path;
-	size_t row;
-
-	if (!location || (location->kind != LOCATION_USER && location->kind != LOCATION_KERNEL))
-		return -1;
-	path = output_location_place(firefox->output, location);
-	if (is_known(firefox, path, strlen(path), firefox->resources.nr, &row)) {
-		free(path);
-		return row;
+	if (number == nr) {
+		values = json_parse(row);
+		lh_foreach(json_object_get_object(table->columns), column)
+			json_append((struct json_object *)lh_entry_v(column),
+				    json_object_get(json_object_array_get_idx(values, i++)));
+		json_object_put(values);
 	}
-	object = object_at(firefox->output->symbolizer.objects, location->object);
+	free(row);
+	return number;
+}
+
+static struct table begin_table(struct json_object *shared, const char *name)
+{
+	return (struct table){ .columns = json_object_object_get(shared, name) };
+}
+
+static void end_table(struct table *table)
+{
+	json_put_number(table->columns, "length", table->rows.nr);
+	strings_free(&table->rows);
+}
+
+static void add_library(struct firefox *firefox, const struct location *location, const char *path)
+{
+	const struct object *object = object_at(firefox->output->symbolizer.objects,
+						location->object);
+	struct json_object *library = json_parse("{ 'breakpadId': '', 'arch': '' }");
+	char build_id[2 * BUILD_ID_SIZE + 1];
+
 	put_hex(build_id, object->build_id, location->module ? 0 : object->build_id_size);
-	library = json_parse("{ 'breakpadId': '', 'arch': '' }");
 	json_put_text(library, "name", basename(path));
 	json_put_text(library, "path", path);
 	json_put_text(library, "debugName", basename(path));
 	json_put_text(library, "debugPath", path);
 	json_put_text(library, "codeId", build_id);
-	add_values(&firefox->resources, number(row), text_number(firefox, basename(path)), NULL,
-		   number(RESOURCE_LIBRARY));
-	json_append(firefox->libraries, library);
+	json_append(firefox->libs, library);
+}
+
+/* -1: it is in no file. */
+static long resource_number(struct firefox *firefox, const struct location *location)
+{
+	__u32 number, nr = firefox->libraries.nr, name;
+	char *path;
+
+	if (!location || (location->kind != LOCATION_USER && location->kind != LOCATION_KERNEL))
+		return -1;
+	path = output_location_place(firefox->output, location);
+	number = strings_number(&firefox->libraries, path);
+	if (number == nr)
+		add_library(firefox, location, path);
+	name = strings_number(&firefox->texts, basename(path));
 	free(path);
-	return row;
+	return row_number(&firefox->resources, xasprintf("[%u, %u, null, %d]", number, name,
+							 RESOURCE_LIBRARY));
 }
 
-static struct json_object *source_number(struct firefox *firefox, const char *file)
+static long function_number(struct firefox *firefox, const struct output_frame *frame)
 {
-	const __u64 key[] = { 's', (uintptr_t)file };
-	size_t row;
-
-	if (!file)
-		return NULL;
-	if (!is_known(firefox, key, sizeof(key), firefox->sources.nr, &row))
-		add_values(&firefox->sources, NULL, text_number(firefox, file));
-	return number(row);
-}
-
-static size_t function_number(struct firefox *firefox, const struct output_frame *frame)
-{
-	long resource = resource_number(firefox, frame->location);
+	long resource = resource_number(firefox, frame->location), source = -1;
 	/* The viewer says what is inlined, or of the kernel. */
-	char *name = frame->kind == OUTPUT_NOTE ? output_frame_name(frame, false) :
+	char *text = frame->kind == OUTPUT_NOTE ? output_frame_name(frame, false) :
 						  xstrdup(frame->name);
-	char *key = xasprintf("%s\n%s\n%ld", name, frame->file ?: "", resource);
-	size_t row;
+	__u32 name = strings_number(&firefox->texts, text);
 
-	if (!is_known(firefox, key, strlen(key), firefox->functions.nr, &row))
-		add_values(&firefox->functions, text_number(firefox, name),
-			   json_object_new_boolean(false), json_object_new_boolean(false),
-			   number(resource), source_number(firefox, frame->file), NULL, NULL);
-	free(name);
-	free(key);
-	return row;
+	free(text);
+	if (frame->file)
+		source = row_number(&firefox->sources, xasprintf("[null, %u]", strings_number(
+				    &firefox->texts, frame->file)));
+	return row_number(&firefox->functions, xasprintf(
+			  source < 0 ? "[%u, false, false, %ld, null, null, null]" :
+				       "[%u, false, false, %ld, %ld, null, null]",
+			  name, resource, source));
 }
 
-static size_t frame_number(struct firefox *firefox, const struct output_frame *frame,
-			   __u32 inline_depth)
+static long frame_number(struct firefox *firefox, const struct output_frame *frame,
+			 __u32 inline_depth)
 {
 	static const enum category categories[] = {
 		[OUTPUT_USER] = CATEGORY_USER, [OUTPUT_INLINED] = CATEGORY_USER,
 		[OUTPUT_KERNEL] = CATEGORY_KERNEL, [OUTPUT_JIT] = CATEGORY_GENERATED,
 		[OUTPUT_WAKER] = CATEGORY_OTHER,
 	};
-	const __u64 key[] = { 'f', function_number(firefox, frame), frame->line, inline_depth };
-	size_t row;
 
-	if (!is_known(firefox, key, sizeof(key), firefox->frames.nr, &row))
-		add_values(&firefox->frames, number(-1), number(inline_depth),
-			   number(categories[frame->kind]), number(0), number(key[1]), NULL, NULL,
-			   frame->line ? number(frame->line) : NULL, NULL);
-	return row;
+	return row_number(&firefox->frames, xasprintf(
+			  frame->line ? "[-1, %u, %d, 0, %ld, null, null, %u, null]" :
+					"[-1, %u, %d, 0, %ld, null, null, null, null]",
+			  inline_depth, categories[frame->kind],
+			  function_number(firefox, frame), frame->line));
 }
 
 /* -1: it is empty. */
 static long stack_number(struct firefox *firefox, const struct output_frames *frames)
 {
-	long stack = -1;
+	const struct output_frame *frame = frames->frames;
+	long stack = -1, number;
 	__u32 depth = 0;
-	size_t i, row;
 
-	for (i = 0; i < frames->nr; i++) {
-		const struct output_frame *frame = &frames->frames[i];
-
+	for (; frame < frames->frames + frames->nr; frame++) {
 		if (frame->kind == OUTPUT_PROCESS)
 			continue;
 		depth = frame->kind == OUTPUT_INLINED ? depth + 1 : 0;
-		const __u64 key[] = { 't', stack, frame_number(firefox, frame, depth) };
-
-		if (!is_known(firefox, key, sizeof(key), firefox->stacks.nr, &row))
-			add_values(&firefox->stacks, number(key[2]),
-				   stack < 0 ? NULL : number(stack));
-		stack = row;
+		number = frame_number(firefox, frame, depth);
+		stack = row_number(&firefox->stacks, xasprintf(
+				   stack < 0 ? "[%ld, null]" : "[%ld, %ld]", number, stack));
 	}
 	return stack;
 }
@@ -207,9 +185,9 @@ static void add_sample(struct firefox *firefox, const struct output_row *row,
 
 	output_frames(firefox->output, row->stack, frames);
 	stack = stack_number(firefox, frames);
-	add_values(&thread->samples, stack < 0 ? NULL : number(stack),
-		   check_memory(json_object_new_double(thread->time)),
-		   check_memory(json_object_new_double(weight)));
+	row_number(&thread->samples, stack < 0 ?
+		   xasprintf("[null, %.17g, %.17g]", thread->time, weight) :
+		   xasprintf("[%ld, %.17g, %.17g]", stack, thread->time, weight));
 	thread->time += weight * (firefox->period_ms ?: 1);
 }
 
@@ -231,8 +209,9 @@ static void put_thread(struct firefox *firefox, struct json_object *threads,
 		 !thread->stack->pid || thread->stack->pid == thread->stack->tgid));
 	json_put_text(json, "pid", pid);
 	json_put_number(json, "tid", thread->stack->pid ?: thread->stack->tgid);
-	put_table(json, "samples", &thread->samples);
+	end_table(&thread->samples);
 	json_put_text(thread->samples.columns, "weightType", firefox->weight_type);
+	json_put(json, "samples", thread->samples.columns);
 	json_append(threads, json);
 }
 
@@ -256,46 +235,15 @@ static void put_counts(struct json_object *sections, const char *label,
 	json_append(sections, section);
 }
 
-static struct json_object *meta(const struct firefox *firefox)
+static void put_meta(const struct firefox *firefox, struct json_object *meta)
 {
-	/* Categories as in the enum; version 30 is of the format that Firefox itself writes. */
-	struct json_object *json = json_parse(
-		"{ 'categories': ["
-		"  { 'name': 'Other', 'color': 'grey', 'subcategories': ['Other'] },"
-		"  { 'name': 'User', 'color': 'yellow', 'subcategories': ['Other'] },"
-		"  { 'name': 'Kernel', 'color': 'orange', 'subcategories': ['Other'] },"
-		"  { 'name': 'Generated code', 'color': 'green', 'subcategories': ['Other'] } ],"
-		"  'version': 30, 'preprocessedProfileVersion': 60, 'importedFrom': 'stacks',"
-		"  'markerSchema': [], 'processType': 0, 'stackwalk': 1, 'debug': 0,"
-		"  'symbolicated': true }");
-	struct json_object *sections = check_memory(json_object_new_array());
+	struct json_object *sections = json_object_object_get(meta, "extra");
 
 	put_counts(sections, "Lost", &firefox->output->losses);
 	put_counts(sections, "Counted", &firefox->output->counts);
-	json_put(json, "extra", sections);
-	json_put_text(json, "product", firefox->output->title);
-	json_put(json, "interval", json_object_new_double(firefox->period_ms ?: 1));
-	json_put(json, "startTime", json_object_new_double(firefox->output->begin_ns / 1e6));
-	return json;
-}
-
-static struct json_object *shared(struct firefox *firefox)
-{
-	struct json_object *json = json_parse(
-		"{ 'nativeSymbols': { 'libIndex': [], 'address': [], 'name': [],"
-		"  'functionSize': [], 'length': 0 } }");
-	struct json_object *texts = check_memory(json_object_new_array());
-	size_t i;
-
-	put_table(json, "stackTable", &firefox->stacks);
-	put_table(json, "frameTable", &firefox->frames);
-	put_table(json, "funcTable", &firefox->functions);
-	put_table(json, "resourceTable", &firefox->resources);
-	put_table(json, "sources", &firefox->sources);
-	for (i = 0; i < firefox->texts.nr; i++)
-		json_append(texts, json_object_new_string(firefox->texts.strings[i]));
-	json_put(json, "stringArray", texts);
-	return json;
+	json_put_text(meta, "product", firefox->output->title);
+	json_put(meta, "interval", json_object_new_double(firefox->period_ms ?: 1));
+	json_put(meta, "startTime", json_object_new_double(firefox->output->begin_ns / 1e6));
 }
 
 static void take_units(struct firefox *firefox)
@@ -317,23 +265,19 @@ static void take_units(struct firefox *firefox)
 
 void firefox_write(struct output *output, FILE *file)
 {
+	struct json_object *json = json_parse(skeleton);
+	struct json_object *shared = json_object_object_get(json, "shared");
+	struct json_object *threads = json_object_object_get(json, "threads");
+	struct json_object *texts = json_object_object_get(shared, "stringArray");
 	struct firefox firefox = {
 		.output = output,
-		.stacks.columns = json_parse("{ 'frame': [], 'prefix': [] }"),
-		.frames.columns = json_parse(
-			"{ 'address': [], 'inlineDepth': [], 'category': [], 'subcategory': [],"
-			"  'func': [], 'nativeSymbol': [], 'innerWindowID': [], 'line': [],"
-			"  'column': [] }"),
-		.functions.columns = json_parse(
-			"{ 'name': [], 'isJS': [], 'relevantForJS': [], 'resource': [],"
-			"  'source': [], 'lineNumber': [], 'columnNumber': [] }"),
-		.resources.columns = json_parse(
-			"{ 'lib': [], 'name': [], 'host': [], 'type': [] }"),
-		.sources.columns = json_parse("{ 'id': [], 'filename': [] }"),
-		.libraries = check_memory(json_object_new_array()),
+		.stacks = begin_table(shared, "stackTable"),
+		.frames = begin_table(shared, "frameTable"),
+		.functions = begin_table(shared, "funcTable"),
+		.resources = begin_table(shared, "resourceTable"),
+		.sources = begin_table(shared, "sources"),
+		.libs = json_object_object_get(json, "libs"),
 	};
-	struct json_object *json = check_memory(json_object_new_object());
-	struct json_object *threads = check_memory(json_object_new_array());
 	struct output_frames frames = {};
 	struct output_rows rows;
 	size_t i;
@@ -344,15 +288,19 @@ void firefox_write(struct output *output, FILE *file)
 		add_sample(&firefox, &rows.rows[i], &frames);
 	for (i = 0; i < firefox.nr_threads; i++)
 		put_thread(&firefox, threads, &firefox.threads[i]);
-	json_put(json, "meta", meta(&firefox));
-	json_put(json, "libs", firefox.libraries);
-	json_put(json, "shared", shared(&firefox));
-	json_put(json, "threads", threads);
+	end_table(&firefox.stacks);
+	end_table(&firefox.frames);
+	end_table(&firefox.functions);
+	end_table(&firefox.resources);
+	end_table(&firefox.sources);
+	for (i = 0; i < firefox.texts.nr; i++)
+		json_append(texts, json_object_new_string(firefox.texts.strings[i]));
+	put_meta(&firefox, json_object_object_get(json, "meta"));
 	json_print(json, JSON_C_TO_STRING_PLAIN, file);
 	output_rows_free(&rows);
 	free(frames.frames);
 	strings_free(&firefox.texts);
 	strings_free(&firefox.thread_names);
-	idmap_free(&firefox.index);
+	strings_free(&firefox.libraries);
 	free(firefox.threads);
 }

@@ -22,18 +22,8 @@ static const char script[] =
 ;
 
 static const char style[] =
-	"text { font: 12px \"DejaVu Sans Mono\", Menlo, Consolas, monospace; fill: #111; }\n"
-	".frame text { pointer-events: none; }\n"
-	".frame { cursor: pointer; }\n"
-	".frame:hover rect, .frame:focus rect { stroke: #111; stroke-width: 1; }\n"
-	".frame:focus { outline: none; }\n"
-	".match rect { fill: #e05cff; }\n"
-	".below { opacity: 0.5; }\n"
-	".button { cursor: pointer; fill: #15c; }\n"
-	".hidden { display: none; }\n"
-	"#title { font-size: 17px; text-anchor: middle; }\n"
-	"#matched { text-anchor: end; }\n"
-	"svg:not(.ready) .button { display: none; }\n";
+#include "flamegraph.css.inc"
+;
 
 /* A stack, in the order in which its frames are drawn from the bottom */
 struct row {
