@@ -167,16 +167,14 @@ static bool set_plain(struct argp_state *state, struct options *options, int key
 
 static error_t take_argument(struct argp_state *state, struct options *options, char *text)
 {
-	char *title = options->title;
-
 	if (options->what & (READS_FILES | CMD_CHECK) &&
 	    options->nr_paths < ARRAY_SIZE(options->paths)) {
 		options->paths[options->nr_paths++] = text;
 	} else if (options->what & PROBES && !state->quoted) {
 		if (!probes_add(&options->probes, text))
 			return EINVAL;
-		options->title = title ? xasprintf("%s %s", title, text) : xstrdup(text);
-		free(title);
+		options->title = options->title ? reconcat(options->title, options->title, " ", text, NULL) :
+						  xstrdup(text);
 	} else if (options->what & MEASURES) {
 		options->command = &state->argv[state->next - 1];
 		state->next = state->argc;

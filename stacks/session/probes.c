@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <dlfcn.h>
 #include <glob.h>
-#include <libgen.h>
 #include <limits.h>
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -177,12 +176,13 @@ static char *find_in(const char *dirs, const char *file)
 static char *find_library(const char *file)
 {
 	char *path = find_in(getenv("LD_LIBRARY_PATH"), file);
-	char libc[PATH_MAX] = "";
+	char libc[PATH_MAX];
 	Dl_info info;
 
 	if (!path && dladdr(strlen, &info) && info.dli_fname) {
 		snprintf(libc, sizeof(libc), "%s", info.dli_fname);
-		path = find_in(dirname(libc), file);
+		libc[basename(libc) - libc] = 0;
+		path = find_in(libc, file);
 	}
 	return path ?: find_in("/usr/local/lib:/lib64:/usr/lib64:/usr/lib:/lib", file);
 }

@@ -206,14 +206,13 @@ void target_close(struct target *target)
 
 char *target_title(char **argv, pid_t pid)
 {
-	char *title, *longer;
+	char *title;
 
 	if (!argv)
 		return xasprintf("process %d", pid);
-	for (title = xstrdup(*argv); *++argv; title = longer) {
-		longer = xasprintf("%s %s", title, *argv);
-		free(title);
-	}
+	title = xstrdup(*argv);
+	while (*++argv)
+		title = reconcat(title, title, " ", *argv, NULL);
 	return title;
 }
 

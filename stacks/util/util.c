@@ -26,11 +26,6 @@ void *check_memory(void *p)
 	exit(EXIT_FAILED);
 }
 
-void *xcalloc(size_t n, size_t size)
-{
-	return check_memory(calloc(n ?: 1, size ?: 1));
-}
-
 /* The room is the next power of two. */
 void *xgrow_one(void *array, size_t nr, size_t size)
 {
@@ -60,23 +55,6 @@ void bytes_put_number(struct bytes *bytes, __u64 number)
 		bytes_put(bytes, &byte, 1);
 		number >>= 7;
 	} while (number);
-}
-
-char *xstrdup(const char *s)
-{
-	return check_memory(strdup(s));
-}
-
-char *xasprintf(const char *fmt, ...)
-{
-	va_list args;
-	char *s;
-	int n;
-
-	va_start(args, fmt);
-	n = vasprintf(&s, fmt, args);
-	va_end(args);
-	return check_memory(n < 0 ? NULL : s);
 }
 
 size_t count_up_to(const void *array, size_t nr, size_t size, __u64 key)

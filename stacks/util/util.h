@@ -12,10 +12,8 @@
 #include <unistd.h>
 #include <sys/types.h>
 #include <linux/types.h>
+#include <libiberty.h>		/* xcalloc() and others, which do not return without memory */
 
-#ifndef ARRAY_SIZE	/* libiberty has one */
-#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
-#endif
 #define container_of(p, type, member) \
 	((type *)((char *)(p) - offsetof(type, member)))
 #define min(a, b)	({ __typeof__(a) a_ = (a), b_ = (b); a_ < b_ ? a_ : b_; })
@@ -34,9 +32,8 @@ enum {
 
 void p_err(const char *fmt, ...) LIKE_PRINTF(1, 2);
 
-/* These do not return without memory. */
+/* These do not return without memory either. */
 void *check_memory(void *p);
-void *xcalloc(size_t n, size_t size);
 void *xgrow_one(void *array, size_t nr, size_t size);
 /* A pointer to a new element, zeroed, behind the @nr elements that were all added by this */
 #define xpush(array, nr) \
@@ -52,9 +49,6 @@ struct bytes {
 void bytes_put(struct bytes *bytes, const void *data, size_t size);
 /* As LEB128 of DWARF, and protocol buffers, have it: seven bits in a byte, the lowest first */
 void bytes_put_number(struct bytes *bytes, __u64 number);
-
-char *xstrdup(const char *s);
-char *xasprintf(const char *fmt, ...) LIKE_PRINTF(1, 2);
 
 /* How many elements of a sorted array, which begin with a __u64, have @key at most */
 size_t count_up_to(const void *array, size_t nr, size_t size, __u64 key);
