@@ -242,7 +242,6 @@ static void write_text(struct output *output, FILE *file)
 
 static int dump(struct dumper *dumper, void (*write_text)(struct output *output, FILE *file))
 {
-	static const struct output_value value = { "threads", "count" };
 	struct session *session = &dumper->session;
 	struct output *output;
 	__u64 refused = 0;
@@ -259,7 +258,7 @@ static int dump(struct dumper *dumper, void (*write_text)(struct output *output,
 		p_err("cannot read the threads: %s", strerror(-error));
 		return EXIT_FAILED;
 	}
-	output = session_output(session, &value, 1);
+	output = session_output(session);
 	output->write_text = write_text;
 	sort(dumper->threads, dumper->nr, compare_threads);
 	for (i = 0; i < dumper->nr; i++)

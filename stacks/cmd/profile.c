@@ -48,14 +48,13 @@ static void forget(struct session *session, size_t kept)
 
 static bool write_interval(struct session *session, const char *path, bool last)
 {
-	static const struct output_value value = { "samples", "count" };
 	struct output_options options = { .format = OUTPUT_DATA };
 	struct output *output;
 	bool good;
 
 	if (!output_add_file(&options, path) || !output_open(&options))
 		return false;
-	output = session_output(session, &value, 1);
+	output = session_output(session);
 	output->options = &options;
 	output->begin_ns = session->interval_ns;
 	output->duration_ns = now_ns() - session->interval;
@@ -190,7 +189,6 @@ static int on_poll(struct session *session)
 
 int cmd_top(struct options *options)
 {
-	static const struct output_value value = { "samples", "count" };
 	const struct session_ops ops = { .poll = on_poll };
 	struct profiler profiler = {};
 	int code = session_open(&profiler.session, options, &ops);
@@ -198,7 +196,7 @@ int cmd_top(struct options *options)
 
 	if (code >= 0)
 		return code;
-	profiler.output = session_output(&profiler.session, &value, 1);
+	profiler.output = session_output(&profiler.session);
 	code = session_run(&profiler.session) ? EXIT_FAILED : EXIT_OK;
 	/* What comes after it is no measurement. */
 	end = profiler.session.begin + profiler.session.seconds * 1e9;

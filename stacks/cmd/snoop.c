@@ -150,11 +150,10 @@ static int on_poll(struct session *session)
 
 static int snoop(struct snooper *snooper)
 {
-	static const struct output_value value = { "events", "count" };
 	struct session *session = &snooper->session;
 	int error;
 
-	snooper->output = session_output(session, &value, 1);
+	snooper->output = session_output(session);
 	error = session_run(session);
 	print_late(snooper, now_ns(), 0);
 	if (!error) {

@@ -6,12 +6,28 @@
 #include "session/session.h"
 #include "events.skel.h"
 
-struct output *session_output(struct session *session, const struct output_value *values,
-			      size_t nr)
-{
-	struct output *output = output_new(&session->objects, &session->options->output,
-					   session->title, values, nr);
+/* What the rows of a command have, the first one being what is looked at */
+static const struct {
+	unsigned int what;
+	size_t nr;
+	struct output_value values[3];
+} all_values[] = {
+	{ SAMPLES, 1, { { "samples", "count" } } },
+	{ PROBES, 1, { { "events", "count" } } },
+	{ CMD_DUMP, 1, { { "threads", "count" } } },
+	{ CMD_OFFCPU, 3, { { "blocked", "nanoseconds" }, { "blocks", "count" },
+			   { "delay", "nanoseconds" } } },
+};
 
+struct output *session_output(struct session *session)
+{
+	struct output *output;
+	size_t i = 0;
+
+	while (!(all_values[i].what & session->options->what))
+		i++;
+	output = output_new(&session->objects, &session->options->output, session->title,
+			    all_values[i].values, all_values[i].nr);
 	output->begin_ns = session->begin_ns;
 	output->duration_ns = session->seconds * 1e9;
 	output->records = session->records.data;
@@ -286,10 +302,6 @@ static void say_end(const struct session *session, const struct output *output)
 	}
 }
 
-static const struct output_value waits_values[3] = {
-	{ "blocked", "nanoseconds" }, { "blocks", "count" }, { "delay", "nanoseconds" },
-};
-
 bool session_write(struct session *session, struct output *output, struct output_options *options,
 		   int flags, bool last)
 {
@@ -309,15 +321,12 @@ bool session_write(struct session *session, struct output *output, struct output
 static int add_up(struct session *session)
 {
 	const struct options *options = session->options;
-	const struct output_value value = { options->what & SAMPLES ? "samples" : "events", "count" };
-	bool waits = session->options->what == CMD_OFFCPU;
 	struct output *output;
 	bool good;
 
 	if (session_run(session))
 		return EXIT_FAILED;
-	output = session_output(session, waits ? waits_values : &value,
-				waits ? ARRAY_SIZE(waits_values) : 1);
+	output = session_output(session);
 	output->period = options->what & SAMPLES ? sampling_ns(&options->sampling) : 0;
 	if (output->period)
 		output->period_type = (struct output_value){ "cpu", "nanoseconds" };

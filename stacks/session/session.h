@@ -128,9 +128,8 @@ int session_take_records(struct session *session, __u64 until);
 /* A command: measures, adds up, and writes it. Returns an exit code. */
 int session_count(struct options *options);
 
-/* Sets up the output, but for rows and values of its own. */
-struct output *session_output(struct session *session, const struct output_value *values,
-			      size_t nr);
+/* Sets up the output, but for rows. */
+struct output *session_output(struct session *session);
 
 enum {
 	READ_TAKE	= 1,	/* counts start again from 0 */
