@@ -176,27 +176,6 @@ static int compare_groups(const void *left, const void *right)
 	return order_of(b->nr, a->nr) ?: a->first < b->first ? -1 : 1;
 }
 
-/* As output_put_frames(), with the file that a function is in. The note comes last. */
-static void put_frames(struct output *output, FILE *file, const struct output_frames *frames)
-{
-	const struct output_frame *frame = frames->frames + frames->nr;
-	char *place;
-
-	while (frame-- > frames->frames) {
-		if (frame->kind == OUTPUT_NOTE)
-			fprintf(file, "    [%s]\n", frame->name);
-		if (!frame->location)
-			continue;
-		place = output_location_place(output, frame->location);
-		fprintf(file, "    %s%s %s", frame->name,
-			frame->kind == OUTPUT_INLINED ? " (inlined)" : "", place);
-		if (frame->file && !output->options->lines)
-			fprintf(file, " %s:%u", basename(frame->file), frame->line);
-		fputc('\n', file);
-		free(place);
-	}
-}
-
 static void put_group(struct output *output, FILE *file, const struct group *group,
 		      struct output_frames *frames)
 {
@@ -212,7 +191,7 @@ static void put_group(struct output *output, FILE *file, const struct group *gro
 		fprintf(file, " and %zu more", group->nr - i);
 	fputc('\n', file);
 	output_frames(output, first, frames);
-	put_frames(output, file, frames);
+	output_put_frames(file, frames, output);
 }
 
 static void write_text(struct output *output, FILE *file)

@@ -72,7 +72,7 @@ static void print_event(struct snooper *snooper, const struct event_record *even
 	printf("%6llu.%09llu  %-15s %7u %7u %3u %s\n", time / 1000000000, time % 1000000000,
 	       comm, event->tgid, event->pid, event->cpu,
 	       event_name(snooper, event, &stack));
-	output_put_frames(stdout, "    ", &snooper->frames);
+	output_put_frames(stdout, &snooper->frames, NULL);
 	putchar('\n');
 }
 

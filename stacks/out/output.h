@@ -198,8 +198,11 @@ char *output_location_place(const struct output *output, const struct location *
 /* Of @output, and of what it is compared to. false: no stack is left, which was printed. */
 bool output_filter(struct output *output);
 
-/* As text: a line for each but the process, the innermost first. */
-void output_put_frames(FILE *file, const char *indent, const struct output_frames *frames);
+/*
+ * As text: a line for each but the process, the innermost first. @places: also what each is in, and
+ * its line; or NULL
+ */
+void output_put_frames(FILE *file, const struct output_frames *frames, const struct output *places);
 
 /* Stacks that have the same names, added up */
 struct output_row {

@@ -19,17 +19,27 @@ struct function_sums {
 	size_t nr;
 };
 
-void output_put_frames(FILE *file, const char *indent, const struct output_frames *frames)
+void output_put_frames(FILE *file, const struct output_frames *frames, const struct output *places)
 {
-	size_t i = frames->nr;
-	char *name;
+	const struct output_frame *frame = frames->frames + frames->nr;
+	char *name, *place;
 
-	while (i--) {
-		if (frames->frames[i].kind == OUTPUT_PROCESS)
+	while (frame-- > frames->frames) {
+		if (frame->kind == OUTPUT_PROCESS)
 			continue;
-		name = output_frame_name(&frames->frames[i], false);
-		fprintf(file, "%s%s\n", indent, name);
+		name = output_frame_name(frame, false);
+		if (places && frame->kind == OUTPUT_KERNEL)
+			name[strlen(frame->name)] = 0;
+		fprintf(file, "    %s", name);
 		free(name);
+		if (places && frame->location) {
+			place = output_location_place(places, frame->location);
+			fprintf(file, " %s", place);
+			free(place);
+			if (frame->file && !places->options->lines)
+				fprintf(file, " %s:%u", basename(frame->file), frame->line);
+		}
+		fputc('\n', file);
 	}
 }
 
@@ -243,7 +253,7 @@ static void put_row(struct output *output, FILE *file, const struct output_row *
 		fprintf(file, ", %s [%u]", stack->process, stack->pid ?: stack->tgid);
 	fputc('\n', file);
 	output_frames(output, stack, frames);
-	output_put_frames(file, "    ", frames);
+	output_put_frames(file, frames, NULL);
 	fputc('\n', file);
 }
 
