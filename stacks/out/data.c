@@ -191,7 +191,7 @@ static bool take_head(struct data *data, const struct data_part *part, const cha
 	struct output_value values[OUTPUT_VALUES];
 	size_t i, nr = part->numbers[3];
 
-	if (data->output || !nr || nr > OUTPUT_VALUES || !texts[0])
+	if (!nr || nr > OUTPUT_VALUES)
 		return false;
 	for (i = 0; i < nr; i++) {
 		values[i] = (struct output_value){ texts[3 + 2 * i], texts[4 + 2 * i] };
@@ -244,30 +244,28 @@ static bool take_part(struct data *data, const struct data_part *part,
 	if (part->size < sizeof(*part) || part->build_id_size > BUILD_ID_SIZE ||
 	    !find_texts(part, texts))
 		return false;
-	/* One head, and it comes first */
-	if (part->magic == DATA_HEAD ? !!data->output : !data->output)
+	/* One head, and it comes first. All but a row have a first text. */
+	if ((part->magic == DATA_HEAD) != !data->output || (part->magic != DATA_ROW && !texts[0]))
 		return false;
 	switch (part->magic) {
 	case DATA_HEAD:
 		return take_head(data, part, texts, options);
 	case DATA_PATH:
-		if (texts[0])
-			take_path(data, part, texts[0]);
-		return texts[0];
+		take_path(data, part, texts[0]);
+		return true;
 	case DATA_NAME:
-		if (texts[0])
-			symbolizer_add_name(&data->output->symbolizer, part->numbers[0],
-					    part->numbers[1], texts[0], texts[1] ?: "");
-		return texts[0];
+		symbolizer_add_name(&data->output->symbolizer, part->numbers[0], part->numbers[1],
+				    texts[0], texts[1] ?: "");
+		return true;
 	case DATA_ROW:
 		take_row(data, part, texts);
 		return true;
 	case DATA_COUNT:
-		if (texts[0] && part->numbers[1])
+		if (part->numbers[1])
 			output_loss(data->output, texts[0], part->numbers[0]);
-		else if (texts[0])
+		else
 			output_count(data->output, texts[0], part->numbers[0]);
-		return texts[0];
+		return true;
 	default:
 		return false;
 	}
