@@ -177,15 +177,13 @@ static void add_errors(struct session *session, struct output *output)
 /* @what, and the first of @names */
 static void add_names(struct output *output, const char *what, const struct strings *names)
 {
-	char *text = NULL;
-	size_t i, size;
-	FILE *file = check_memory(open_memstream(&text, &size));
+	char *text = xstrdup(what);
+	size_t i;
 
-	fprintf(file, "%s", what);
 	for (i = 0; i < names->nr && i < MAX_NAMES; i++)
-		fprintf(file, "%s%s", i ? ", " : ": ", names->strings[i]);
-	fputs(i < names->nr ? ", ..." : "", file);
-	fclose(file);
+		text = reconcat(text, text, i ? ", " : ": ", names->strings[i], NULL);
+	if (i < names->nr)
+		text = reconcat(text, text, ", ...", NULL);
 	make_printable(text);
 	output_loss(output, text, names->nr);
 	free(text);
