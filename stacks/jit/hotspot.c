@@ -89,21 +89,22 @@ struct library {
 	__u64 at[ARRAY_SIZE(variables)];	/* where they are */
 };
 
-static void find_library(void *arg, __u32 tgid, const struct maps_line *line)
+static void find_library(void *arg, __u32 tgid, const struct procmap_query *line, const char *path)
 {
 	struct library *library = arg;
-	GElf_Phdr segment;
+	GElf_Phdr code;
 	int fd;
 
-	if (library->file || !maps_is(line, "libjvm.so"))
+	if (library->file || !maps_is(path, "libjvm.so"))
 		return;
-	fd = maps_open(tgid, line, false);
+	fd = maps_open(tgid, line, path, false);
 	library->file = fd < 0 ? NULL : elf_file_open(fd);
 	/* A segment begins anywhere in its first page. */
-	library->has_code = library->file && elf_code_segment(library->file->elf,
-							      line->offset + PAGE - 1, false, &segment);
+	library->has_code = library->file &&
+			    elf_code_segment(library->file->elf, line->vma_offset + PAGE - 1, false,
+					     &code);
 	if (library->has_code)
-		library->bias = line->start - line->offset + segment.p_offset - segment.p_vaddr;
+		library->bias = line->vma_start - line->vma_offset + code.p_offset - code.p_vaddr;
 }
 
 /* The entries of a table, which need not end behind them; NULL: they are of another size */

@@ -371,12 +371,14 @@ struct search {
 	__u64 left;
 };
 
-static void note_code(void *arg, __u32 id, const struct maps_line *line)
+static void note_code(void *arg, __u32 id, const struct procmap_query *line, const char *path)
 {
 	struct search *search = arg;
 
-	if (line->flags & PROCMAP_QUERY_VMA_EXECUTABLE && !*line->path)
-		*xpush(search->code, search->nr_code) = (struct jit_span){ line->start, line->end };
+	if (line->vma_flags & PROCMAP_QUERY_VMA_EXECUTABLE && !*path)
+		*xpush(search->code, search->nr_code) = (struct jit_span){
+			line->vma_start, line->vma_end,
+		};
 }
 
 static bool is_of_code(const struct search *search, const struct section *section)
@@ -405,21 +407,21 @@ static bool looks_like_section(const __u8 *at)
 	       at[9] == 'z';
 }
 
-static void search_memory(void *arg, __u32 id, const struct maps_line *line)
+static void search_memory(void *arg, __u32 id, const struct procmap_query *line, const char *path)
 {
 	struct search *search = arg;
-	__u64 size = line->end - line->start, at;
+	__u64 size = line->vma_end - line->vma_start, at;
 	struct section section;
 	__u8 *memory;
 
-	if (line->flags != PROCMAP_QUERY_VMA_READABLE || *line->path || size > search->left ||
+	if (line->vma_flags != PROCMAP_QUERY_VMA_READABLE || *path || size > search->left ||
 	    size > SECTION_MAX)
 		return;
 	search->left -= size;
 	memory = check_memory(malloc(size));
-	size = memory_read_some(search->process->pid, line->start, memory, size);
+	size = memory_read_some(search->process->pid, line->vma_start, memory, size);
 	for (at = 0; at + 12 <= size && search->left; at += 4) {
-		section = (struct section){ .address = line->start + at };
+		section = (struct section){ .address = line->vma_start + at };
 		if (!looks_like_section(memory + at) ||
 		    !section_read(search->process->pid, &section, &search->left))
 			continue;
@@ -437,12 +439,12 @@ struct watch {
 	int result;
 };
 
-static void watch_libgcc(void *arg, __u32 tgid, const struct maps_line *line)
+static void watch_libgcc(void *arg, __u32 tgid, const struct procmap_query *line, const char *path)
 {
 	struct watch *watch = arg;
 
-	if (watch->result == -ENOENT && maps_is(line, "libgcc_s.so"))
-		watch->result = jit_kernel_watch(watch->kernel, maps_open(tgid, line, false));
+	if (watch->result == -ENOENT && maps_is(path, "libgcc_s.so"))
+		watch->result = jit_kernel_watch(watch->kernel, maps_open(tgid, line, path, false));
 }
 
 int registered_watch(__u32 pid, struct jit_kernel *kernel)

@@ -171,7 +171,7 @@ struct mapped_file {
 	bool opened;		/* else it is not known what it is */
 	bool foreign;		/* see file_is_foreign() */
 	bool is_copy;		/* it is given as a copy, or was before */
-	struct maps_line line;	/* @path is not valid */
+	struct procmap_query line;
 	struct stat st;		/* of a regular file */
 	char path[PATH_MAX];
 };
@@ -189,7 +189,7 @@ struct listing {
 	struct idmap copied;	/* files, by a hash of what fstat() has of them */
 };
 
-static __u64 mapped_key(const struct maps_line *line)
+static __u64 mapped_key(const struct procmap_query *line)
 {
 	__u64 words[] = { line->inode, line->dev_major, line->dev_minor };
 
@@ -236,7 +236,7 @@ static int prepare_file(struct listing *listing, struct mapped_file *file, int f
 	return copy;
 }
 
-static void on_mapping(void *arg, __u32 id, const struct maps_line *line)
+static void on_mapping(void *arg, __u32 id, const struct procmap_query *line, const char *path)
 {
 	struct mapped_file file = { .is_begin = true, .line = *line };
 	struct listing *listing = arg;
@@ -245,11 +245,11 @@ static void on_mapping(void *arg, __u32 id, const struct maps_line *line)
 	file.index = listing->nr++;
 	if (file.index < listing->request->first)
 		return;
-	snprintf(file.path, sizeof(file.path), "%s", line->path);
+	snprintf(file.path, sizeof(file.path), "%s", path);
 	send_file(&file, -1);
 	file.is_begin = false;
 	if (idmap_find(listing->request->hung, mapped_key(line)) < 0) {
-		fd = maps_open(id, line, listing->request->by_name);
+		fd = maps_open(id, line, path, listing->request->by_name);
 		file.opened = fd >= 0 || errno == ENODEV;
 	}
 	if (fd >= 0)

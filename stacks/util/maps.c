@@ -11,35 +11,27 @@
 #include <sys/vfs.h>
 #include "util/maps.h"
 
-/* @name: of PATH_MAX bytes. false: there is nothing at @from or behind it. */
-static bool next_line(int fd, __u64 from, __u64 flags, char *name, struct maps_line *line)
+/* @path: of PATH_MAX bytes. false: there is nothing at @from or behind it. */
+static bool next_line(int fd, __u64 from, __u64 flags, char *path, struct procmap_query *line)
 {
-	struct procmap_query query = {
-		.size = sizeof(query),
+	*line = (struct procmap_query){
+		.size = sizeof(*line),
 		.query_flags = PROCMAP_QUERY_COVERING_OR_NEXT_VMA | flags,
 		.query_addr = from,
-		.vma_name_addr = (__u64)name,
+		.vma_name_addr = (__u64)path,
 		.vma_name_size = PATH_MAX,
 	};
-
-	*name = 0;
-	if (ioctl(fd, PROCMAP_QUERY, &query)) {
-		strcpy(name, "?");
-		query.vma_name_addr = query.vma_name_size = 0;
-		if (errno != ENAMETOOLONG || ioctl(fd, PROCMAP_QUERY, &query))
-			return false;
-	}
-	*line = (struct maps_line){
-		.start = query.vma_start, .end = query.vma_end, .offset = query.vma_offset,
-		.inode = query.inode, .dev_major = query.dev_major, .dev_minor = query.dev_minor,
-		.flags = query.vma_flags, .path = name,
-	};
-	return true;
+	*path = 0;
+	if (!ioctl(fd, PROCMAP_QUERY, line))
+		return true;
+	strcpy(path, "?");
+	line->vma_name_addr = line->vma_name_size = 0;
+	return errno == ENAMETOOLONG && !ioctl(fd, PROCMAP_QUERY, line);
 }
 
 static int open_maps(__u32 id)
 {
-	struct maps_line line;
+	struct procmap_query line;
 	char name[PATH_MAX];
 	int fd;
 
@@ -72,31 +64,31 @@ static int open_living(__u32 tgid, __u32 *id)
 	return fd;
 }
 
-void maps_each(__u32 tgid, __u64 flags, maps_line_fn fn, void *arg)
+void maps_each(__u32 tgid, __u64 flags, maps_fn fn, void *arg)
 {
-	struct maps_line line = {};
-	char name[PATH_MAX];
+	struct procmap_query line = {};
+	char path[PATH_MAX];
 	__u32 id;
 	int fd = open_living(tgid, &id);
 
-	while (fd >= 0 && next_line(fd, line.end, flags, name, &line))
-		fn(arg, id, &line);
+	while (fd >= 0 && next_line(fd, line.vma_end, flags, path, &line))
+		fn(arg, id, &line, path);
 	if (fd >= 0)
 		close(fd);
 }
 
-bool maps_is(const struct maps_line *line, const char *name)
+bool maps_is(const char *path, const char *name)
 {
-	const char *slash = strrchr(line->path, '/');
+	const char *slash = strrchr(path, '/');
 
 	return slash && !strncasecmp(slash + 1, name, strlen(name));
 }
 
-static void strike_out(void *arg, __u32 id, const struct maps_line *line)
+static void strike_out(void *arg, __u32 id, const struct procmap_query *line, const char *path)
 {
 	const char **name = arg;
 
-	if (*name && maps_is(line, *name))
+	if (*name && maps_is(path, *name))
 		*name = NULL;
 }
 
@@ -141,7 +133,7 @@ int file_copy(int fd, off_t size)
 }
 
 /* A name may be the one of another file by now. */
-static int open_name(const char *path, const struct maps_line *line)
+static int open_name(const char *path, const struct procmap_query *line)
 {
 	int fd = file_open(path);
 	struct stat st;
@@ -159,23 +151,23 @@ static int open_name(const char *path, const struct maps_line *line)
  * map_files gives the file itself, even when its name is gone. If it may not be used, take
  * the name as the process sees it; without rights over the process, the name as it is here.
  */
-int maps_open(__u32 id, const struct maps_line *line, bool by_name)
+int maps_open(__u32 id, const struct procmap_query *line, const char *name, bool by_name)
 {
 	char path[PATH_MAX + 32];
 	int fd = -1, error;
 
 	if (!by_name) {
-		snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", id, line->start,
-			 line->end);
+		snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", id,
+			 line->vma_start, line->vma_end);
 		fd = file_open(path);
 		if (fd >= 0 || errno == ENODEV)
 			return fd;
 	}
-	snprintf(path, sizeof(path), "/proc/%u/root%s", id, line->path);
+	snprintf(path, sizeof(path), "/proc/%u/root%s", id, name);
 	fd = by_name ? open_name(path, line) : file_open(path);
 	error = errno;
 	if (fd < 0 && (error == EACCES || error == EPERM))
-		fd = open_name(line->path, line);
+		fd = open_name(name, line);
 	errno = error;
 	return fd;
 }
