@@ -7,7 +7,6 @@ or is lost.
 import re
 
 PASSED, FAILED, SKIPPED = "pass", "fail", "skip"
-MAX_DEPTH = 16
 BLANKS = " \t\n\v\f\r"  # not what else Unicode has
 RESULT = re.compile(r"(not )?ok ([0-9]+)(?: +|$)(?:-(?: +|$))?(.*)", re.DOTALL)
 PLAN = re.compile(r"1\.\.([0-9]+)")
@@ -103,9 +102,6 @@ class Ktap(Results):
             self.begin(indent)
         elif self.levels and indent <= self.levels[-1].indent:
             self.fail("a KTAP header where a result was expected")
-        elif len(self.levels) == MAX_DEPTH:
-            self.fail(f"subtests nested deeper than {MAX_DEPTH}")
-            self.ended = True
         else:
             self.begin(indent)
 
