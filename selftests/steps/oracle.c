@@ -79,15 +79,52 @@ static bool find_row(const struct oracle_stack *stack, size_t i, struct row *row
 	return cfi && row_find(cfi, addr - bias, row);
 }
 
-/* For libdwfl the trampoline was interrupted as well: it has the row of a signal frame. */
-static bool interrupted(const struct oracle_stack *stack, size_t i)
+/* What is true of the row for a frame; false if there is none */
+static bool ask(const struct oracle_stack *stack, size_t i, bool (*what)(const struct row *row))
 {
 	struct row row;
+	bool result;
 
-	if (!find_row(stack, i - 1, &row))
+	if (!find_row(stack, i, &row))
 		return false;
+	result = what(&row);
 	row_end(&row);
-	return row.ra_column >= 0 && row.signal;
+	return result;
+}
+
+static bool is_there(const struct row *row)
+{
+	return row;
+}
+
+static bool is_signal(const struct row *row)
+{
+	return row->ra_column >= 0 && row->signal;
+}
+
+static bool needs_register(const struct row *row)
+{
+	uint32_t known = 1U << row_abi->fp | 1U << row_abi->sp;
+
+	/* The address is known, where it is not in a register. */
+	if (row_abi->ra_offset)
+		known |= 1U << row_abi->ra;
+	return row_registers(row) & ~known;
+}
+
+bool oracle_has_row(const struct oracle_stack *stack, size_t i)
+{
+	return ask(stack, i, is_there);
+}
+
+bool oracle_needs_register(const struct oracle_stack *stack, size_t i)
+{
+	return ask(stack, i, needs_register);
+}
+
+bool oracle_is_plain(const struct oracle_stack *stack, size_t i)
+{
+	return ask(stack, i, row_is_plain);
 }
 
 static int on_frame(Dwfl_Frame *frame, void *arg)
@@ -108,63 +145,10 @@ static int on_frame(Dwfl_Frame *frame, void *arg)
 	if (!dwfl_frame_pc(frame, &pc, &exact))
 		return DWARF_CB_ABORT;
 	stack->frames[stack->nr] = pc;
-	stack->exact[stack->nr] = exact && (!stack->nr || interrupted(stack, stack->nr));
+	/* For libdwfl the trampoline was interrupted as well: it has the row of a signal frame. */
+	stack->exact[stack->nr] = exact && (!stack->nr || ask(stack, stack->nr - 1, is_signal));
 	stack->nr++;
 	return DWARF_CB_OK;
-}
-
-/*
- * Did the walk end because .eh_frame says so? Where there is none, following the frame
- * pointer can end in the same way.
- */
-static bool outermost(const struct oracle_stack *stack)
-{
-	struct row row;
-	bool result;
-
-	if (!find_row(stack, stack->nr - 1, &row))
-		return false;
-	result = row_is_outermost(&row);
-	row_end(&row);
-	return result;
-}
-
-bool oracle_has_row(const struct oracle_stack *stack, size_t i)
-{
-	struct row row;
-
-	if (!find_row(stack, i, &row))
-		return false;
-	row_end(&row);
-	return true;
-}
-
-bool oracle_needs_register(const struct oracle_stack *stack, size_t i)
-{
-	uint32_t known = 1U << row_abi->fp | 1U << row_abi->sp;
-	struct row row;
-	bool result;
-
-	if (!find_row(stack, i, &row))
-		return false;
-	/* The address is known, where it is not in a register. */
-	if (row_abi->ra_offset)
-		known |= 1U << row_abi->ra;
-	result = row_registers(&row) & ~known;
-	row_end(&row);
-	return result;
-}
-
-bool oracle_is_plain(const struct oracle_stack *stack, size_t i)
-{
-	struct row row;
-	bool result;
-
-	if (!find_row(stack, i, &row))
-		return false;
-	result = row_is_plain(&row);
-	row_end(&row);
-	return result;
 }
 
 void oracle_take(struct oracle_stack *stack)
@@ -175,7 +159,8 @@ void oracle_take(struct oracle_stack *stack)
 		stack->end = END_UNKNOWN;
 	if (!stack->nr)
 		die(EXIT_INFRA, "libdwfl: %s", dwfl_errmsg(-1));
-	if (stack->end == END_OUTERMOST && !outermost(stack))
+	/* Where there is no .eh_frame, following the frame pointer can end in the same way. */
+	if (stack->end == END_OUTERMOST && !ask(stack, stack->nr - 1, row_is_outermost))
 		stack->end = END_UNKNOWN;
 }
 
