@@ -38,7 +38,6 @@ struct counts {
 	unsigned long	cold;		/* of these, the latter */
 	unsigned long	at_once;
 	unsigned long	frames;		/* callers that are equal */
-	unsigned long	addrs;		/* different addresses */
 };
 
 /* What a case needs while it runs */
@@ -52,8 +51,6 @@ struct run {
 	struct counts		counts;
 	struct tally		*tallies;
 	size_t			nr_tallies;
-	u64			*seen;		/* addresses, a hash table */
-	size_t			nr_slots;
 };
 
 static const char *only, *spoiled;
@@ -77,23 +74,6 @@ static void count(struct run *run, const char *why, const char *object, const ch
 		run->nr_tallies++;
 	}
 	run->tallies[i].nr++;
-}
-
-static void count_addr(struct run *run, u64 addr)
-{
-	size_t i;
-
-	/* As many slots as twice the steps, so that half of them stay empty */
-	if (!run->seen) {
-		run->nr_slots = 2 * run->c->steps + 2;
-		run->seen = allocate(run->nr_slots, sizeof(*run->seen));
-	}
-	for (i = addr * 0x9e3779b97f4a7c15ULL % run->nr_slots; run->seen[i]; i = (i + 1) % run->nr_slots) {
-		if (run->seen[i] == addr)
-			return;
-	}
-	run->seen[i] = addr;
-	run->counts.addrs++;
 }
 
 static const char *object_name(const struct run *run, u64 addr)
@@ -229,7 +209,6 @@ static void one_step(struct run *run)
 		oracle_take(&run->oracle);
 		kernel_locate(&run->kernel, &run->maps);
 	}
-	count_addr(run, REG_IP(run->tracee.regs));
 	run->counts.at_once += run->kernel.at_once;
 	judge(run);
 }
@@ -336,9 +315,9 @@ static const char *failure(const struct run *run)
 
 static void print_counts(const struct counts *counts)
 {
-	printf("%lu steps at %lu addresses, %lu whole, %lu in part, %lu only the top, %lu unknown, "
+	printf("%lu steps, %lu whole, %lu in part, %lu only the top, %lu unknown, "
 	       "%lu astray, %lu different; %lu callers, %lu at once\n",
-	       counts->steps, counts->addrs, counts->verdicts[WHOLE], counts->verdicts[PART],
+	       counts->steps, counts->verdicts[WHOLE], counts->verdicts[PART],
 	       counts->verdicts[TOP], counts->verdicts[UNKNOWN] + counts->silent,
 	       counts->verdicts[ASTRAY], counts->verdicts[DIFFERENT], counts->frames,
 	       counts->at_once);
@@ -355,7 +334,6 @@ static void add(struct counts *total, const struct counts *counts)
 	total->cold += counts->cold;
 	total->at_once += counts->at_once;
 	total->frames += counts->frames;
-	total->addrs += counts->addrs;
 }
 
 static int by_number(const void *a, const void *b)
@@ -401,7 +379,6 @@ static bool one_case(const struct step_case *c, enum kernel_mode mode, int row,
 	add(total, &run->counts);
 	fflush(stdout);
 	free(run->tallies);
-	free(run->seen);
 	free(run);
 	return !why;
 }
