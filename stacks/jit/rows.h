@@ -53,6 +53,7 @@ struct jit_state {
 	__u8 sp_lost:1;		/* @depth is not known */
 	__u8 interpreted:1;	/* the word at FP - 8 is the caller's SP */
 	__u8 given:1;		/* by the description, not by an instruction */
+	__u8 guessed:1;		/* no entry leads here */
 	__u8 fp_pushed:1;	/* by the instruction before */
 	__u8 known:1;		/* this is a state */
 	__u8 visited:1;		/* an instruction begins here */

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include "cmd/main.h"
+#include "jit/rows.h"
 #include "sym/symbols.h"
 #include "tests/ktap.h"
 #include "tests/no_ipa.h"
@@ -464,9 +465,32 @@ static void test_lines(void)
 	check("lines: not wanted", !finds_lines("/proc/self/exe", false));
 }
 
+/* Code that nothing leads to jumps into a function: that has its rows nevertheless. */
+static void test_rows(void)
+{
+	static const __u8 stub[] =
+		"\x55\x48\x8b\xec"	/* 0: push rbp; mov rbp, rsp */
+		"\x49\x83\xf8\x00"	/* 4: cmp r8, 0 */
+		"\x7f\x02\xc9\xc3"	/* 8: jg 12; leave; ret */
+		"\xeb\xf6"		/* 12: jmp 4 */
+		"\x4c\x8b\xde\xeb\xf1";	/* 14: mov r11, rsi; jmp 4 */
+	struct jit_entry entry = { .state = { .depth = 8 } };
+	const struct jit_text text = {
+		.code = stub, .size = sizeof(stub) - 1, .entries = &entry, .nr_entries = 1,
+		.is_stubs = true,
+	};
+	struct jit_rows rows;
+
+	check("rows: code that nothing leads to",
+	      jit_rows_make(&text, &rows) && rows.nr == 5 && rows.rows[1].at == 1 &&
+	      rows.rows[1].rule.offset == 16 && rows.rows[2].at == 11 && rows.rows[3].at == 12);
+	free(rows.rows);
+}
+
 int main(void)
 {
 	printf("TAP version 13\n");
+	test_rows();
 	test_kernel_names();
 	test_printable();
 	test_perf_map();
