@@ -76,7 +76,7 @@ program_of() {
 }
 
 # stacks_of CLIENT PID: one stack per paragraph, an address per line, the innermost first. perf
-# leaves perf.data.
+# leaves perf.data. Of what is recorded, perf script prints 127 frames if nothing is said.
 stacks_of() {
 	local kind=fp
 	case $1 in
@@ -85,13 +85,13 @@ stacks_of() {
 		[ "$1" != perf-dwarf ] || kind=dwarf
 		perf record -q --no-bpf-event -e cpu-clock -F 499 --call-graph "$kind" -p "$2" -o perf.data -- \
 			sleep "$SECONDS_EACH" >client.log 2>&1 &&
-			perf script -i perf.data -F ip 2>>client.log
+			perf script --max-stack 1024 -i perf.data -F ip 2>>client.log
 		;;
 	# As a user, who may sample his own programs (kernel.perf_event_paranoid is 2)
 	perf-user)
 		LD_LIBRARY_PATH=$USER_BIN $AS_USER "$USER_BIN/perf" record -q --no-bpf-event -e cpu-clock:u -F 499 -g --user-callchains \
 			-p "$2" -o - -- sleep "$SECONDS_EACH" 2>client.log |
-			perf script -i - -F ip 2>>client.log
+			perf script --max-stack 1024 -i - -F ip 2>>client.log
 		;;
 	perf-top)
 		LD_LIBRARY_PATH=$BIN timeout -s INT $((2 * SECONDS_EACH)) "$BIN/perf" top --stdio -e cpu-clock -F 499 --call-graph fp --children \
