@@ -14,7 +14,7 @@ traceback ends: from there the frame pointer leads to another stack, or to an ol
 .gopclntab has these functions.
 
 With ENDS=FILE in the environment, FILE gets the addresses where the other stacks end, the commonest
-first: how many, file offset and file, frames of the deepest."""
+first: how many, file offset and file, frames of the deepest; and the bogus frames."""
 
 import collections
 import os
@@ -89,6 +89,7 @@ class Judge:
             self.entry = dict(struct.iter_unpack('<QQ', file.read())).get(AT_ENTRY, 0)
         self.memory = os.open(f'/proc/{pid}/mem', os.O_RDONLY)
         self.known = {}
+        self.bogus = collections.Counter()
 
     def read(self, start, end):
         try:
@@ -135,7 +136,9 @@ class Judge:
             if ip not in self.known:
                 self.known[ip] = self.look(ip)
             called, end, unsignalled = self.known[ip]
-            bogus |= is_return and unsignalled and not called
+            if is_return and unsignalled and not called:
+                bogus = True
+                self.bogus[ip] += 1
             if not (whole and self.roots):
                 whole = end and not bogus
             is_return = unsignalled
@@ -167,6 +170,8 @@ def main():
         with open(os.environ['ENDS'], 'w') as file:
             for ip, depths in sorted(ends.items(), key=lambda end: -len(end[1])):
                 print(len(depths), judge.name(ip), max(depths), file=file)
+            for ip, count in judge.bogus.most_common():
+                print('bogus', count, judge.name(ip), file=file)
     print(samples, whole, f'{frames / max(samples, 1):.1f}', bogus, truncated)
 
 
