@@ -60,6 +60,15 @@ folded() { awk -F ';' '{ samples++; frames += NF - 1; whole += $2 == "_start" }
 blocks() { awk -v RS= 'NF > 1 && $NF ~ /^[0-9]+$/ { samples += $NF; frames += (NF - 1) * $NF; whole += $NF * ($(NF - 1) == "_start") }
 	END { printf "%d %d %.1f 0\n", samples, whole, frames / (samples ? samples : 1) }'; }
 
+# of_program: what "stacks profile" says of its own samples. Bogus is what is in no code of the process.
+of_program() { python3 -c 'import json, sys
+profile = json.load(sys.stdin)
+rows = [(row["samples"], [frame["kind"] for frame in row["frames"] if frame["kind"] != "kernel"]) for row in profile["stacks"]]
+samples = profile["with_user_stack"]
+print(samples, profile["complete"], round(sum(n * len(kinds) for n, kinds in rows) / max(samples, 1), 1),
+      sum(n for n, kinds in rows if "unknown" in kinds))'
+}
+
 # addresses of memleak, one per line, an empty one before each stack
 addresses() { sed -n -e '/ from stack$/s/.*//p' -e 's/^.*\[<\([0-9a-f]*\)>\].*/\1/p'; }
 
@@ -122,6 +131,9 @@ stacks_of() {
 		;;
 	bcc-offcputime) offcputime-bpfcc -U -f -p "$2" "$SECONDS_EACH" 2>client.log ;;
 	bcc-stackcount) stackcount-bpfcc -U -p "$2" -D "$SECONDS_EACH" c:malloc 2>client.log ;;
+	stacks)
+		"$OUT/stacks/stacks" profile --no-inline -F 499 -p "$2" -d "$SECONDS_EACH" -o stacks.json 2>client.log && cat stacks.json
+		;;
 	# Each stack once, of those from which memory was allocated that is not freed
 	memleak)
 		"$BIN/memleak-libbpf" -p "$2" -T 1000 "$SECONDS_EACH" 1 2>client.log | addresses
@@ -142,6 +154,7 @@ judge() {
 	perf-trace) live <stacks ;;
 	bcc-offcputime) folded <stacks ;;
 	bcc-stackcount) blocks <stacks ;;
+	stacks) of_program <stacks ;;
 	*) python3 "$HERE/whole.py" "$2" stacks $calls ;;
 	esac
 }

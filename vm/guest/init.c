@@ -140,8 +140,7 @@ static void kmsg(const char *format, ...)
 static void stop_machine(void)
 {
 	sync();
-	reboot(RB_POWER_OFF);
-	/* Without ACPI only a reset ends QEMU, which runs with -no-reboot. */
+	/* It ends QEMU, which runs with -no-reboot, without ACPI, too. */
 	reboot(RB_AUTOBOOT);
 	for (;;)
 		pause();
