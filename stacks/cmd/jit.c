@@ -4,6 +4,7 @@
  * and writes its names to files, so that all profilers have complete stacks of it.
  */
 #include <linux/btf.h>
+#include <signal.h>
 #include "cmd/main.h"
 #include "jit/jit.h"
 #include "session/session.h"
@@ -55,6 +56,8 @@ int cmd_jit(struct options *options)
 		return EXIT_SUPPORT;
 	}
 	target_block_signals();
+	/* Who reads what is told may go; tables and names are for others. */
+	signal(SIGPIPE, SIG_IGN);
 	target_raise_files();
 	if (machines_open(&machines, !options->no_tables))
 		return EXIT_FAILED;

@@ -19,13 +19,6 @@ struct profiler {
 	__u64 since;			/* begin of what is shown next; 0: not known yet */
 };
 
-/* A measurement without an end: a file for each interval, and nothing is kept for the next one. */
-static void begin_interval(struct session *session)
-{
-	session->interval = now_ns();
-	session->interval_ns = time(NULL) * NS_PER_S;
-}
-
 /* Records from @kept on are of the next interval, too: the kernel does not send their stacks again. */
 static void forget(struct session *session, size_t kept)
 {
@@ -46,19 +39,28 @@ static void forget(struct session *session, size_t kept)
 	free(old.data);
 }
 
+/*
+ * A measurement without an end: a file for each interval, and nothing is kept for the next one. What
+ * is counted while a file is written is in the next one.
+ */
 static bool write_interval(struct session *session, const char *path, bool last)
 {
 	struct output_options options = { .format = OUTPUT_DATA };
 	struct output *output;
+	__u64 end;
 	bool good;
 
-	if (!output_add_file(&options, path) || !output_open(&options))
-		return false;
+	good = output_add_file(&options, path) && output_open(&options);
+	/* Without a file, what was counted is taken all the same: it is not of the next interval. */
+	options.nr_files = good;
 	output = session_output(session);
+	end = last ? session->begin + session->seconds * NS_PER_S : now_ns();
 	output->options = &options;
 	output->begin_ns = session->interval_ns;
-	output->duration_ns = now_ns() - session->interval;
-	good = session_write(session, output, &options, READ_TAKE | READ_ALL, last);
+	output->duration_ns = end > session->interval ? end - session->interval : 0;
+	session->interval = end;
+	session->interval_ns = time(NULL) * NS_PER_S;
+	good = session_write(session, output, &options, READ_TAKE | READ_ALL, last) && good;
 	output_free(output);
 	return good;
 }
@@ -73,7 +75,6 @@ static int next_interval(struct session *session, const char *directory, bool la
 	char name[32], *path;
 	struct tm tm;
 	size_t kept;
-	bool good;
 	int error;
 
 	kept = session->records.size;
@@ -86,16 +87,20 @@ static int next_interval(struct session *session, const char *directory, bool la
 	programs_read_stats(session);
 	strftime(name, sizeof(name), "%Y%m%dT%H%M%SZ", gmtime_r(&begin, &tm));
 	path = xasprintf("%s/%s.stacks", directory, name);
-	good = write_interval(session, path, last);
+	/* There may be room on the disk again for the next one. */
+	session->is_incomplete |= !write_interval(session, path, last);
 	free(path);
 	if (!last)
 		forget(session, kept);
-	begin_interval(session);
-	return good ? 0 : -EIO;
+	return 0;
 }
 
 static int on_record_poll(struct session *session)
 {
+	if (!session->interval) {
+		session->interval = session->begin;
+		session->interval_ns = session->begin_ns;
+	}
 	if (now_ns() - session->interval < session->options->interval * NS_PER_S)
 		return 0;
 	return next_interval(session, session->options->directory, false);
@@ -117,9 +122,8 @@ static int record_intervals(struct session *session)
 		return EXIT_FAILED;
 	}
 	session->ops.poll = on_record_poll;
-	begin_interval(session);
-	return session_run(session) || next_interval(session, directory, true) ?
-	       EXIT_FAILED : session->status;
+	return session_run(session) || next_interval(session, directory, true) ||
+	       session->is_incomplete ? EXIT_FAILED : session->status;
 }
 
 int cmd_record(struct options *options)

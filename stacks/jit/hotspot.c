@@ -188,9 +188,9 @@ static const char *check_fields(struct hotspot *vm)
 		if (vm->fields[i] < 0)
 			vm->constants_header = 0;
 	}
-	vm->header_size = last + sizeof(__u64);
-	if (vm->header_size > HOTSPOT_MAX_HEADER)
+	if (last > HOTSPOT_MAX_HEADER - (__s64)sizeof(__u64))
 		return "a CodeBlob of real size";
+	vm->header_size = last + sizeof(__u64);
 	if (vm->block_header != 8 && vm->block_header != 16)
 		return "HeapBlock";
 	if ((vm->fields[FIELD_CODE_OFFSET] < 0 || vm->fields[FIELD_DATA_OFFSET] < 0 ||
@@ -198,7 +198,8 @@ static const char *check_fields(struct hotspot *vm)
 	    (vm->fields[FIELD_CODE_BEGIN] < 0 || vm->fields[FIELD_CODE_END] < 0 ||
 	     vm->fields[FIELD_ENTRY] < 0 || vm->fields[FIELD_VERIFIED] < 0))
 		return "where the code of a CodeBlob is";
-	return vm->codelet_header ? NULL : "InterpreterCodelet";
+	return vm->codelet_header && vm->codelet_header <= HOTSPOT_MAX_HEADER ? NULL :
+	       "InterpreterCodelet";
 }
 
 const char *hotspot_read_heaps(struct hotspot *vm)

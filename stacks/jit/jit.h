@@ -98,6 +98,8 @@ int map_file_write(struct map_file *map);
  * container; else, only map_file_close() may be called.
  */
 bool map_file_keep(struct map_file *map);
+/* Do kept ones take half of the bytes that all may have? */
+bool map_file_is_crowded(void);
 
 /* NULL: nothing. Removes the file, too, if it is still the one that was written. */
 void map_file_close(struct map_file *map);

@@ -8,6 +8,7 @@
 
 #define MAX_LIBGCCS	64
 #define MAX_SYMBOLS	(1 << 20)	/* bytes, of libgcc */
+#define ADD_TRIES	20	/* a millisecond each */
 #define UNLOAD	"_ZN7nmethod27post_compiled_method_unloadEv"
 
 struct jit_libgcc {
@@ -106,16 +107,25 @@ static int run(const struct bpf_program *program, struct jit_request *request)
 	return bpf_prog_test_run_opts(bpf_program__fd(program), &opts) ?: request->error;
 }
 
+/* The kernel does not wait for a process that changes its mappings, which it may do for ever. */
 int jit_kernel_add(struct jit_kernel *kernel, const struct jit_area *range)
 {
 	struct jit_request request = request_of(range);
 	__u64 nothing = 0;
+	int i, error;
 
 	if (!kernel->has_tables)
 		return 0;
-	return bpf_map__update_elem(kernel->skel->maps.ranges, &request.key, sizeof(request.key),
-				    &nothing, sizeof(nothing), BPF_ANY) ?:
-	       run(kernel->skel->progs.add_range, &request);
+	error = bpf_map__update_elem(kernel->skel->maps.ranges, &request.key, sizeof(request.key),
+				     &nothing, sizeof(nothing), BPF_ANY);
+	for (i = 0; !error && i < ADD_TRIES; i++) {
+		error = run(kernel->skel->progs.add_range, &request);
+		if (error != -EAGAIN)
+			break;
+		error = 0;
+		usleep(1000);
+	}
+	return i < ADD_TRIES ? error : -EAGAIN;
 }
 
 int jit_kernel_set(struct jit_kernel *kernel, struct jit_area *pieces,
@@ -215,7 +225,12 @@ int jit_kernel_watch(struct jit_kernel *kernel, int fd)
 			return 0;
 		}
 	}
-	file = kernel->nr_libgccs < MAX_LIBGCCS ? elf_file_open(fd) : (close(fd), NULL);
+	if (kernel->nr_libgccs == MAX_LIBGCCS) {
+		kernel->counts[COUNT_GIVEN_UP]++;
+		close(fd);
+		return -E2BIG;
+	}
+	file = elf_file_open(fd);
 	if (!file)
 		return -EINVAL;
 	libgcc = (struct jit_libgcc){

@@ -61,6 +61,7 @@ struct jit_process *machines_process(const struct machines *all, __u32 pid)
 static void keep_names(struct machines *all, struct jit_process *process)
 {
 	struct map_file **kept = &all->kept[all->nr_kept % MACHINES_MAX_KEPT];
+	size_t i;
 
 	jit_process_write_names(process);
 	if (!process->names || !map_file_keep(process->names))
@@ -69,6 +70,12 @@ static void keep_names(struct machines *all, struct jit_process *process)
 	*kept = process->names;
 	all->nr_kept++;
 	process->names = NULL;
+	/* The oldest go first. */
+	for (i = 0; i < MACHINES_MAX_KEPT && map_file_is_crowded(); i++) {
+		kept = &all->kept[(all->nr_kept + i) % MACHINES_MAX_KEPT];
+		map_file_close(*kept);
+		*kept = NULL;
+	}
 }
 
 static void end(struct machines *all, struct machine *machine)

@@ -35,9 +35,10 @@ struct map_file {
 	size_t nr;
 	size_t size;
 	bool is_stale;		/* a line that was written is wrong */
+	bool is_kept;
 };
 
-static size_t all_size;
+static size_t all_size, kept_size;
 
 static size_t line_size(const struct line *line)
 {
@@ -240,7 +241,14 @@ bool map_file_keep(struct map_file *map)
 	       st.st_ino == own_st.st_ino && st.st_dev == own_st.st_dev;
 	close(own.tmp);
 	free_lines(map);
+	map->is_kept = same;
+	kept_size += same ? map->size : 0;
 	return same;
+}
+
+bool map_file_is_crowded(void)
+{
+	return kept_size > MAX_ALL / 2;
 }
 
 void map_file_close(struct map_file *map)
@@ -253,6 +261,7 @@ void map_file_close(struct map_file *map)
 		close(map->fd);
 	close(map->place.tmp);
 	all_size -= map->size;
+	kept_size -= map->is_kept ? map->size : 0;
 	free_lines(map);
 	free(map);
 }

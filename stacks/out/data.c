@@ -26,7 +26,7 @@ enum data_magic {
  * @build_id_size: of a path
  * @build_id:	likewise
  * @nr_texts:	head: title, type of the period, names and units of the values. Path: it. Name:
- *		it, module. Row: process, event, note, waker. Count: its name
+ *		it, module. Row: process, event, note, waker, state. Count: its name
  */
 struct data_part {
 	__u32 magic;
@@ -124,6 +124,7 @@ static void put_rows(const struct output *output, FILE *file)
 
 		const char *const texts[] = {
 			stack->process, stack->event, stack->note, stack->waker,
+			(char[]){ stack->state, 0 },
 		};
 
 		part = (struct data_part){
@@ -224,6 +225,7 @@ static void take_row(struct data *data, const struct data_part *part, const char
 {
 	struct output_stack stack = {
 		.process = texts[0], .event = texts[1], .note = texts[2], .waker = texts[3],
+		.state = texts[4] && *texts[4] > 0 ? *texts[4] : 0,
 		.tgid = part->tgid,
 		.pid = part->pid,
 		.kernel = stacks_find(&data->stacks, part->numbers[0]),

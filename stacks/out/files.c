@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include "out/output.h"
 
 static const struct {
@@ -161,9 +162,19 @@ static FILE *open_pager(const struct output_file *file)
 	if (!is_stdout(file) || file->format != OUTPUT_TEXT || !isatty(STDOUT_FILENO) ||
 	    !*pager || !strcmp(pager, "cat"))
 		return NULL;
+	/* It needs no rights of this program. */
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	/* In colour, and no more than is needed */
 	setenv("LESS", "FRSX", 0);
 	return popen(pager, "we");
+}
+
+/* A file that has no room keeps its old contents. Not all file systems tell that. */
+static bool make_empty(int fd, size_t size)
+{
+	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, size) && (errno == ENOSPC || errno == EDQUOT))
+		return false;
+	return !ftruncate(fd, 0) || errno == EINVAL;
 }
 
 /* To memory, then to the file: so it is known why that fails. */
@@ -178,7 +189,8 @@ static bool write_at_once(struct output *output, struct output_file *file, FILE 
 		output->write_text(output, memory);
 	else
 		formats[file->format].write(output, memory);
-	good = !fclose(memory) && fwrite(text, 1, size, to) == size && !fflush(to);
+	good = !fclose(memory) && (is_stdout(file) || make_empty(fileno(to), size)) &&
+	       fwrite(text, 1, size, to) == size && !fflush(to);
 	free(text);
 	return good;
 }
@@ -191,10 +203,8 @@ static bool write_file(struct output *output, struct output_file *file)
 	/* A reader that stops ends this output, but not the others. */
 	signal(SIGPIPE, SIG_IGN);
 	errno = 0;
-	file->written = true;
-	good = (is_stdout(file) || !ftruncate(fileno(file->file), 0) || errno == EINVAL) &&
-	       write_at_once(output, file, pager ?: file->file);
-	good |= errno == EPIPE;
+	good = write_at_once(output, file, pager ?: file->file) || errno == EPIPE;
+	file->written = good;
 	if (pager)
 		pclose(pager);
 	if (good)
@@ -225,7 +235,7 @@ bool output_write(struct output *output, struct output_options *options)
 			good = false;
 	}
 	/* Folded stacks are piped into other programs, which do not know of losses. */
-	for (i = 0; i < output->losses.nr && !output_has_format(options, OUTPUT_TEXT); i++)
-		p_err("%llu %s", output->losses.counts[i].count, output->losses.counts[i].what);
+	if (!output_has_format(options, OUTPUT_TEXT))
+		text_put_counts(stderr, &output->losses, "stacks: ");
 	return output_close(options) && good;
 }

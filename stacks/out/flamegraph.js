@@ -68,12 +68,18 @@
 	// drawn may match as well.
 	function search() {
 		var text = prompt("regular expression", "");
-		var found, width = 0;
+		var found, pattern, width = 0;
 
 		if (text === null)
 			return;
+		try {
+			pattern = new RegExp(text, "i");
+		} catch (error) {
+			matched.textContent = error.message;
+			return;
+		}
 		found = frames.filter(function (frame) {
-			var hit = text !== "" && new RegExp(text, "i").test(frame.name);
+			var hit = text !== "" && pattern.test(frame.name);
 
 			frame.element.classList.toggle("match", hit);
 			return hit;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "out/output.h"
 
-/* A file for "stacks report" has no names of functions of files. */
-static bool shows_names(const struct output_options *options)
+/* A file for "stacks report" has no names of functions of files: nobody waits for them. */
+static bool needs_names(const struct output_options *options)
 {
 	size_t i;
 
+	if (options->filter.symbol)
+		return true;
 	for (i = 0; i < options->nr_files; i++) {
 		if (options->files[i].format != OUTPUT_DATA)
 			return true;
@@ -23,7 +25,8 @@ struct output *output_new(struct objects *objects, const struct output_options *
 	output->nr_values = nr;
 	memcpy(output->values, values, nr * sizeof(*values));
 	symbolizer_init(&output->symbolizer, objects);
-	output->symbolizer.finds_lines = !options->no_inline && shows_names(options);
+	output->symbolizer.finds_names = needs_names(options);
+	output->symbolizer.finds_lines = !options->no_inline && needs_names(options);
 	output->symbolizer.shows_lines = options->lines;
 	return output;
 }
@@ -50,12 +53,13 @@ void output_clear(struct output *output)
 void output_add(struct output *output, const struct output_stack *stack)
 {
 	struct output_stack *new = xpush(output->stacks, output->nr_stacks);
+	bool is_file = output->symbolizer.objects->is_file;
 
 	*new = *stack;
-	/* Else it looks like a stack that starts in the middle. Rows of a file have a note. */
-	if (!new->note && new->user && !output->symbolizer.objects->is_file &&
-	    !symbolizer_has_begin(&output->symbolizer, new->tgid, new->user))
-		new->note = "incomplete";
+	/* Else it looks like a stack that starts in the middle. A file may be written without names. */
+	if (new->user && (is_file ? new->note && !strcmp(new->note, "incomplete") : !new->note))
+		new->note = symbolizer_has_begin(&output->symbolizer, new->tgid, new->user) ? NULL :
+			    "incomplete";
 }
 
 static void add_count(struct output *output, struct output_counts *to, const char *what,
@@ -300,10 +304,20 @@ void output_quality(const struct output *output, __u64 *with_user, __u64 *comple
 	}
 }
 
+void output_put_number(FILE *file, __u64 number, const char *what)
+{
+	size_t len = strcspn(what, " :"), cut = 0;
+
+	/* As "processes" and "switches" have it, or as "files" */
+	if (number == 1 && len > 1 && what[len - 1] == 's')
+		cut = len > 3 && what[len - 2] == 'e' && strchr("sh", what[len - 3]) ? 2 : 1;
+	fprintf(file, "%llu %.*s%s", number, (int)(len - cut), what, what + len);
+}
+
 void output_put_value(FILE *file, const struct output_value *value, __u64 number)
 {
 	if (strcmp(value->unit, "nanoseconds"))
-		fprintf(file, "%llu %s", number, value->name);
+		output_put_number(file, number, value->name);
 	else
 		fprintf(file, "%llu.%06llu s %s", number / 1000000000,
 			number % 1000000000 / 1000, value->name);

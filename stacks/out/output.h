@@ -229,7 +229,9 @@ void output_rows_free(struct output_rows *rows);
 /* How much of the first value has a user stack, and of that, how much a complete one */
 void output_quality(const struct output *output, __u64 *with_user, __u64 *complete);
 
-/* "1234 samples", "1.234567 s" */
+/* "1 sample", "2 samples": @what begins with a plural. */
+void output_put_number(FILE *file, __u64 number, const char *what);
+/* "1234 samples", "1.234567 s blocked" */
 void output_put_value(FILE *file, const struct output_value *value, __u64 number);
 
 __u64 output_sum(const struct output *output);
@@ -253,7 +255,12 @@ void text_write(struct output *output, FILE *file);
 void text_write_head(struct output *output, FILE *file);
 void text_write_functions(struct output *output, FILE *file, unsigned int max);
 void text_write_counts(struct output *output, FILE *file);
-/* One line, if more than a hundredth of the frames has no name: which files, and what helps */
+/* Lines that begin so */
+void text_put_counts(FILE *file, const struct output_counts *counts, const char *before);
+/*
+ * How many files have no lines as they are of others; and if more than a hundredth of the frames has no
+ * name: which files, and what helps
+ */
 void text_write_unnamed(struct output *output, FILE *file);
 void folded_write(struct output *output, FILE *file);
 void flame_graph_write(struct output *output, FILE *file);

@@ -69,19 +69,24 @@ void text_write_head(struct output *output, FILE *file)
 	put_share(output, file, complete, with_user);
 	fputs(" of ", file);
 	output_put_value(file, &output->values[0], with_user);
-	fputs(" with a user stack have a complete one\n", file);
+	fprintf(file, " with a user stack %s a complete one\n", with_user == 1 ? "has" : "have");
+}
+
+void text_put_counts(FILE *file, const struct output_counts *counts, const char *before)
+{
+	size_t i;
+
+	for (i = 0; i < counts->nr; i++) {
+		fputs(before, file);
+		output_put_number(file, counts->counts[i].count, counts->counts[i].what);
+		fputc('\n', file);
+	}
 }
 
 void text_write_counts(struct output *output, FILE *file)
 {
-	size_t i;
-
-	for (i = 0; i < output->counts.nr; i++)
-		fprintf(file, "%llu %s\n", output->counts.counts[i].count,
-			output->counts.counts[i].what);
-	for (i = 0; i < output->losses.nr; i++)
-		fprintf(file, "Lost: %llu %s\n", output->losses.counts[i].count,
-			output->losses.counts[i].what);
+	text_put_counts(file, &output->counts, "");
+	text_put_counts(file, &output->losses, "Lost: ");
 }
 
 static struct function_sum *find_function(struct function_sums *sums,
@@ -194,19 +199,26 @@ static void add_unnamed(struct output *output, struct unnamed *sums, const struc
 	}
 }
 
-/* Those with the most of such frames */
+/* Those with the most of such frames. Debug files are not looked for where others can change a file. */
 static void put_files(struct output *output, FILE *file, const struct unnamed *sums, size_t nr)
 {
+	size_t i, nr_foreign = 0;
 	char *name;
-	size_t i;
 
 	sort(sums->files, nr, compare_keys);
 	for (i = 0; i < MAX_UNNAMED && sums->files[--nr].frames; i++) {
-		name = xstrdup(object_at(output->symbolizer.objects, sums->files[nr].object)->name);
+		const struct object *object = object_at(output->symbolizer.objects,
+							sums->files[nr].object);
+
+		name = xstrdup(object->name);
 		make_printable(name);
-		fprintf(file, "%s%s", i ? ", " : "", name);
+		fprintf(file, "%s%s%s", i ? ", " : "", name, object->foreign ? " (*)" : "");
 		free(name);
+		nr_foreign += object->foreign;
 	}
+	if (i > nr_foreign)
+		fputs(": install their debug packages, or set DEBUGINFOD_URLS", file);
+	fputs(nr_foreign ? "; (*) others can change it: only its own symbols are read\n" : "\n", file);
 }
 
 /* Few such frames are no reason to look for more. */
@@ -215,6 +227,9 @@ void text_write_unnamed(struct output *output, FILE *file)
 	size_t i, nr = output->symbolizer.objects->nr_objects;
 	struct unnamed sums = { .files = xcalloc(nr, sizeof(*sums.files)) };
 
+	if (output->symbolizer.nr_plain)
+		fprintf(file, "Only symbols are read of files that others can change, or too large: %llu\n",
+			output->symbolizer.nr_plain);
 	for (i = 0; i < output->nr_stacks; i++) {
 		const struct output_stack *stack = &output->stacks[i];
 
@@ -225,7 +240,6 @@ void text_write_unnamed(struct output *output, FILE *file)
 		put_share(output, file, sums.unnamed, sums.frames);
 		fputs(" of frames have no function name, most in ", file);
 		put_files(output, file, &sums, nr);
-		fputs(": install their debug packages, or set DEBUGINFOD_URLS\n", file);
 	}
 	free(sums.files);
 }

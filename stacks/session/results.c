@@ -32,6 +32,10 @@ struct output *session_output(struct session *session)
 	output->duration_ns = session->seconds * 1e9;
 	output->records = session->records.data;
 	output->records_size = session->records.size;
+	if (session->options->what & SAMPLES)
+		output->period = sampling_ns(&session->options->sampling);
+	if (output->period)
+		output->period_type = (struct output_value){ "cpu", "nanoseconds" };
 	return output;
 }
 
@@ -239,11 +243,18 @@ static __u64 missed_runs(const struct session *session)
 	return sum;
 }
 
+static const char *event_name(const struct session *session)
+{
+	return session->options->what & SAMPLES ? "sample" :
+	       session->options->what == CMD_OFFCPU ? "wait" : "event";
+}
+
 void session_add_counts(struct session *session, struct output *output)
 {
 	output->verbose = session->options->verbose;
-	output_count(output, "events", session->stats.events);
-	output_count(output, "records", session->stacks.nr_records);
+	output_count(output, strings_format(&output->texts, "%ss in all", event_name(session)),
+		     session->stats.events);
+	output_count(output, "records from the kernel", session->stacks.nr_records);
 	output_count(output, "user stacks that came later", session->stats.pending);
 	output_count(output, "waits shorter than the minimum (-m)", session->stats.brief);
 	session->nr_missed_now = since(&session->nr_missed, missed_runs(session));
@@ -290,11 +301,10 @@ static void say_end(const struct session *session, const struct output *output)
 		if (!strcmp(options->files[i].path, "-"))
 			continue;
 		fprintf(stderr, "%s: %llu %s%s, %llu lost", options->files[i].path, all,
-			session->options->what & SAMPLES ? "sample" :
-			session->options->what == CMD_OFFCPU ? "wait" : "event",
-			all == 1 ? "" : "s", lost);
+			event_name(session), all == 1 ? "" : "s", lost);
 		if (with_user)
-			fprintf(stderr, "; %.2f %% of %suser stacks are complete",
+			fprintf(stderr, "; %s%.2f %% of %suser stacks are complete",
+				output->symbolizer.finds_names ? "" : "at least ",
 				complete / (with_user / 100.0), output->kept ? "the kept " : "");
 		fputc('\n', stderr);
 	}
@@ -318,16 +328,12 @@ bool session_write(struct session *session, struct output *output, struct output
 
 static int add_up(struct session *session)
 {
-	const struct options *options = session->options;
 	struct output *output;
 	bool good;
 
 	if (session_run(session))
 		return EXIT_FAILED;
 	output = session_output(session);
-	output->period = options->what & SAMPLES ? sampling_ns(&options->sampling) : 0;
-	if (output->period)
-		output->period_type = (struct output_value){ "cpu", "nanoseconds" };
 	good = session_write(session, output, &session->options->output, 0, true);
 	output_free(output);
 	return good ? session->status : EXIT_FAILED;

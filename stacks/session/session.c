@@ -174,8 +174,9 @@ void session_close(struct session *session)
 	free(session->targets);
 	free(session->title);
 	idmap_free(&session->cookies);
-	events_bpf__destroy(session->skel);
+	/* Links know their programs. */
 	probes_detach(&session->options->probes);
+	events_bpf__destroy(session->skel);
 	output_close(&session->options->output);
 }
 
@@ -219,13 +220,19 @@ static int take_in(struct session *session, int ms)
 	return error;
 }
 
-/* All of them, or else the measurement goes on. */
+/* All of them, or else the measurement goes on. What gets the id of one that has is another process. */
 static bool have_exited(struct session *session)
 {
-	size_t i, nr = 0;
+	struct target *target = session->targets;
+	size_t nr = 0;
+	__u32 pid;
 
-	for (i = 0; i < session->nr_targets; i++)
-		nr += target_poll(&session->targets[i], 0);
+	for (; target < session->targets + session->nr_targets; target++) {
+		pid = target->pid;
+		if (!target->exited && target_poll(target, 0))
+			bpf_map__delete_elem(session->skel->maps.wanted, &pid, sizeof(pid), 0);
+		nr += target->exited;
+	}
 	return nr && nr == session->nr_targets;
 }
 

@@ -82,6 +82,7 @@ struct session {
 	__u64 begin_ns;			/* the same, since 1970 */
 	__u64 interval;			/* the same of the interval, see cmd/profile.c */
 	__u64 interval_ns;
+	bool is_incomplete;		/* a file of an interval could not be written */
 	double seconds;			/* for which it was */
 	bool interrupted;		/* by a signal to us */
 	int status;			/* of the command, if it has ended by itself; or 0 */

@@ -65,8 +65,8 @@ static bool has_real_sections(Elf *elf, __u64 size)
 }
 
 /*
- * If a mapped file becomes shorter, reading behind its end is fatal (SIGBUS). So files are read
- * into memory, except root's: root replaces files, and has the largest ones.
+ * If a mapped file becomes shorter, reading behind its end is fatal (SIGBUS), and root of a container
+ * can do that, too. So no file is mapped: libelf reads the sections that are asked for.
  */
 static bool begin(struct elf_file *file)
 {
@@ -77,7 +77,7 @@ static bool begin(struct elf_file *file)
 	if (fstat(file->fd, &st) ||
 	    (foreign && (st.st_size > MAX_READ || !has_few_sections(file->fd))))
 		return false;
-	file->elf = elf_begin(file->fd, foreign || st.st_uid ? ELF_C_READ : ELF_C_READ_MMAP, NULL);
+	file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
 	if (elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &ehdr) ||
 	    (foreign && !has_real_sections(file->elf, st.st_size)))
 		return false;

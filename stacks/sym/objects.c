@@ -215,8 +215,17 @@ static bool is_new(struct idmap *copied, const struct stat *st)
 	return true;
 }
 
-/* Any user can serve files by FUSE. Other servers are asked for a byte now, and trusted later. */
-static int prepare_file(struct listing *listing, struct mapped_file *file, int fd)
+/*
+ * Any user can serve files by FUSE, also below an overlay, unless root has mounted that. Other
+ * servers are asked for a byte now, and trusted later.
+ */
+static bool is_served_by_users(__u32 id, int fd, const struct statfs *fs)
+{
+	return fs->f_type == FUSE_SUPER_MAGIC ||
+	       (fs->f_type == OVERLAYFS_SUPER_MAGIC && !maps_by_root(id, fd));
+}
+
+static int prepare_file(struct listing *listing, struct mapped_file *file, __u32 id, int fd)
 {
 	struct statfs fs;
 	int copy = -1;
@@ -225,7 +234,7 @@ static int prepare_file(struct listing *listing, struct mapped_file *file, int f
 	if (fstat(fd, &file->st) || fstatfs(fd, &fs))
 		return fd;
 	file->foreign = file_is_foreign(fd);
-	file->is_copy = fs.f_type == FUSE_SUPER_MAGIC;
+	file->is_copy = is_served_by_users(id, fd, &fs);
 	if (!file->is_copy && pread(fd, &c, 1, 0) >= 0)
 		return fd;
 	if (file->is_copy && is_new(&listing->copied, &file->st) && file->st.st_size <= MAX_COPY)
@@ -253,7 +262,7 @@ static void on_mapping(void *arg, __u32 id, const struct procmap_query *line, co
 		file.opened = fd >= 0 || errno == ENODEV;
 	}
 	if (fd >= 0)
-		fd = prepare_file(listing, &file, fd);
+		fd = prepare_file(listing, &file, id, fd);
 	send_file(&file, fd);
 	if (fd >= 0)
 		close(fd);
@@ -284,7 +293,7 @@ static void on_mapped(void *arg, const void *data, size_t size, int fd)
 		.dev_major = file->line.dev_major,
 		.dev_minor = file->line.dev_minor,
 		.st = file->st,
-		.opened = file->opened,
+		.opened = file->opened && fd != CHILD_NO_ROOM,
 		.foreign = file->foreign,
 		.is_copy = file->is_copy,
 	};

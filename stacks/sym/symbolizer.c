@@ -29,6 +29,7 @@ void symbolizer_init(struct symbolizer *symbolizer, struct objects *objects)
 
 	*symbolizer = (struct symbolizer){
 		.objects = objects,
+		.finds_names = true,
 		.locations = check_memory(libbpf_get_error(locations) ? NULL : locations),
 	};
 	if (!objects->is_file)
@@ -105,6 +106,8 @@ static struct symbols *symbols_of(struct symbolizer *symbolizer, __u32 index)
 		symbolizer->nr_changed++;
 	else if (!object->tried)
 		object->symbols = symbols_open(object);
+	if (!object->tried && object->symbols && symbolizer->finds_lines)
+		symbolizer->nr_plain += !symbols_has_lines(object->symbols);
 	object->tried = true;
 	return object->symbols;
 }
@@ -209,7 +212,7 @@ static struct location *make_location(struct symbolizer *symbolizer, const struc
 	struct perf_map *map;
 
 	if (location.kind == LOCATION_USER) {
-		symbols = symbols_of(symbolizer, location.object);
+		symbols = symbolizer->finds_names ? symbols_of(symbolizer, location.object) : NULL;
 		if (symbols)
 			symbols_find(symbols, location.addr, &found);
 	} else if (location.kind == LOCATION_KERNEL) {

@@ -121,12 +121,14 @@ struct location {
 
 struct symbolizer {
 	struct objects *objects;
+	bool finds_names;		/* of functions of files */
 	bool finds_lines;		/* by debug information */
 	bool shows_lines;		/* in names */
 	struct kernel_names kernel;
 	struct strings strings;
 	struct idmap plain;		/* symbol, of @strings: as people write it */
 	__u64 nr_bad_lines;		/* of perf maps */
+	__u64 nr_plain;			/* files of which only symbols were read */
 	__u64 nr_changed;		/* files that have no names, as they were written to */
 	struct idmap refused;		/* processes whose perf map was refused; no indices */
 	struct idmap maps;		/* tgid: perf map, or NULL */

@@ -5,11 +5,11 @@
 #include "sym/symbols.h"
 #include "util/maps.h"
 
-/* An address space of its own for a file that is only known by its build id. */
+/* An address space of its own for each file */
 #define NOWHERE_END	0x800000000000ULL
 
-/* Bytes of a file that is copied */
-#define MAX_COPY	(1L << 30)
+/* The part of the memory that debug information in the files themselves may take */
+#define MEMORY_PART	4
 
 struct symbols {
 	struct elf_file *vdso;
@@ -19,6 +19,7 @@ struct symbols {
 	Elf *elf;
 	struct symbol_table table;
 	bool is_read;		/* @table */
+	bool has_lines;		/* debug information may be read */
 	struct functions functions;
 	struct lines lines;
 };
@@ -29,8 +30,24 @@ struct symbols {
  */
 static char *debug_path = "/usr/lib/debug";
 
+/*
+ * libdwfl maps what it opens: the file itself is opened here, see elf_file.c, and one that it has
+ * found by build id is opened again. Debug files stay mapped: only root and the caller can change
+ * those that it takes, and what installs or downloads them renames a new file.
+ */
+static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+		    char **path, Elf **elf)
+{
+	const struct elf_file *file = *userdata;
+	int fd = file ? file->fd : dwfl_build_id_find_elf(module, userdata, name, base, path, elf);
+
+	elf_end(*elf);
+	*elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ, file ? file->elf : NULL);
+	return file ? -1 : fd;
+}
+
 static const Dwfl_Callbacks callbacks = {
-	.find_elf = dwfl_build_id_find_elf,
+	.find_elf = find_elf,
 	.find_debuginfo = dwfl_standard_find_debuginfo,
 	.section_address = dwfl_offline_section_address,
 	.debuginfo_path = &debug_path,
@@ -70,37 +87,34 @@ static struct elf_file *open_vdso(const struct object *object)
 	return NULL;
 }
 
-/*
- * libdwfl maps files. If one becomes shorter, that is fatal: files are copied, except root's and
- * the largest ones.
- */
-static int safe_copy(int fd)
+static Dwfl_Module *report(struct symbols *symbols, const struct object *object,
+			   struct elf_file *file)
 {
-	struct stat st;
+	Dwfl_Module *module = dwfl_report_module(symbols->dwfl, object->name, 0, NOWHERE_END);
+	void **userdata;
 
-	if (fstat(fd, &st))
-		return -1;
-	return !st.st_uid || st.st_size > MAX_COPY ? dup(fd) : file_copy(fd, st.st_size);
+	if (!module || (!file && dwfl_module_report_build_id(module, object->build_id,
+							     object->build_id_size, 0)))
+		return NULL;
+	dwfl_module_info(module, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
+	*userdata = file;
+	return module;
 }
 
-static Dwfl_Module *report(struct symbols *symbols, const struct object *object,
-			   const struct elf_file *file)
+/* libdw reads all debug information of a file at once. */
+static bool has_room(const struct elf_file *file)
 {
-	Dwfl_Module *module;
-	int fd;
+	static off_t used;
+	GElf_Shdr section;
+	struct stat st;
 
-	if (!file) {
-		module = dwfl_report_module(symbols->dwfl, object->name, 0, NOWHERE_END);
-		return module && !dwfl_module_report_build_id(module, object->build_id,
-							      object->build_id_size, 0) ?
-		       module : NULL;
-	}
-	fd = safe_copy(file->fd);
-	module = fd < 0 ? NULL :
-		 dwfl_report_elf(symbols->dwfl, object->name, object->name, fd, 0, false);
-	if (!module && fd >= 0)
-		close(fd);
-	return module;
+	if (!file || !elf_section(file->elf, ".debug_info", &section))
+		return true;
+	if (fstat(file->fd, &st) ||
+	    used + st.st_size > sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / MEMORY_PART)
+		return false;
+	used += st.st_size;
+	return true;
 }
 
 struct symbols *symbols_open(const struct object *object)
@@ -126,6 +140,7 @@ struct symbols *symbols_open(const struct object *object)
 	}
 	if (symbols->module)
 		symbols->elf = dwfl_module_getelf(symbols->module, &symbols->bias);
+	symbols->has_lines = symbols->elf && has_room(file);
 	if (symbols->elf)
 		return symbols;
 	symbols_close(symbols);
@@ -179,12 +194,17 @@ void symbols_find(struct symbols *symbols, __u64 offset, struct symbol_found *fo
 	found->is_plt = symbol->is_plt;
 }
 
+bool symbols_has_lines(const struct symbols *symbols)
+{
+	return symbols->has_lines;
+}
+
 size_t symbols_lines(struct symbols *symbols, __u64 offset, struct source *sources)
 {
 	GElf_Addr address;
 	GElf_Phdr segment;
 
-	if (!symbols->module || !find_address(symbols, offset, &segment, &address))
+	if (!symbols->has_lines || !find_address(symbols, offset, &segment, &address))
 		return 0;
 	return lines_find(&symbols->lines, symbols->module, address + symbols->bias, sources);
 }

@@ -53,6 +53,9 @@ struct symbol_found {
 
 void symbols_find(struct symbols *symbols, __u64 offset, struct symbol_found *found);
 
+/* May debug information be read? Not that of others, nor more than fits into memory. */
+bool symbols_has_lines(const struct symbols *symbols);
+
 /* See lines_find(). There are none of other users' files: libdw could be made to crash. */
 size_t symbols_lines(struct symbols *symbols, __u64 offset, struct source *sources);
 

@@ -81,7 +81,7 @@ small_ring() {
 	run 0 snoop -b 1 -d 2 t:raw_syscalls:sys_enter -- dd if=/dev/zero of=/dev/null bs=1 \
 			count=300000 || return 1
 	grep -q 'No space' "$TMP/out" "$TMP/err" && return 1
-	grep -q '^[0-9]* events$' "$TMP/out"
+	grep -q '^[0-9]* events in all$' "$TMP/out"
 }
 
 snoop_events() {
@@ -108,6 +108,15 @@ except TimeoutError: pass' >"$TMP/server" &
 		grep -q up "$TMP/server" && ! grep -q asked "$TMP/server"
 }
 
+# It ends before it has begun, and the probes go before their programs do.
+early_signal() {
+	GLIBC_TUNABLES=glibc.malloc.tcache_count=0:glibc.malloc.perturb=1 python3 -c 'import os, signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+os.kill(os.getpid(), signal.SIGINT)
+os.execv(sys.argv[1], sys.argv[1:])' "$STACKS" count U:libc.so.6:libc:setjmp >"$TMP/out" 2>"$TMP/err"
+	[ $? = 1 ] && grep -q 'ended before the measurement has begun' "$TMP/err"
+}
+
 wrong() {
 	run 2 count && run 2 count -U -K vfs_read && run 2 count a:b &&
 		run 2 count t:sched:no_such && grep -q 'no such tracepoint' "$TMP/err" &&
@@ -119,4 +128,4 @@ wrong() {
 }
 
 tests user_function library_function kernel_function tracepoint system_call returns patterns \
-	static_probe two_names comm no_room small_ring snoop_events no_download wrong
+	static_probe two_names comm no_room small_ring snoop_events no_download early_signal wrong

@@ -85,20 +85,21 @@ stopped() {
 		json 'sum_of("threads", "waits") == 3'
 }
 
-# It runs nearly always, so it has no stack.
+# It runs nearly always, so it has no stack, and a report says the same of it.
 running() {
 	[ "$(nproc)" -gt 1 ] || { skip "one CPU"; return; }
 	"$WORK" shares 1000 & pid=$!
 	sleep 0.5
 	status=0
 	for _ in 1 2 3 4 5; do
-		run 0 dump -p "$pid" -o "$TMP/out.json" || status=1
+		run 0 dump -p "$pid" -o "$TMP/out.json" -o "$TMP/a.txt" -o "$TMP/a.stacks" || status=1
 		json 'sum_of("threads") == 1 and d["stacks"][0]["state"] == "R"' || status=1
 		grep -q '"note": *"running"' "$TMP/out.json" && break
 	done
 	grep -q '"note": *"running"' "$TMP/out.json" || status=1
 	release
-	return "$status"
+	run 0 report -o - -o "$TMP/b.json" "$TMP/a.stacks" && cmp "$TMP/out.json" "$TMP/b.json" &&
+		[ "$(head -n 2 "$TMP/a.txt")" = "$(head -n 2 "$TMP/out")" ] && return "$status"
 }
 
 # All but this program: threads of the kernel have no user stack.
@@ -144,7 +145,13 @@ hung_files() {
 		json 'any("/run/hang/file" in text for text in d["lost"])'
 }
 
-# The kernel knows the files by the last test: else it needs the lock, too, and gives addresses.
+# It answers at first, and is below an overlay, which is no FUSE file system.
+hung_overlay() {
+	dump_hang overlay && json 'sum_of("threads", "hang_waits") == 2' &&
+		json 'any("/run/hang.overlay/file" in text for text in d["lost"])'
+}
+
+# The kernel knows the files by the last tests: else it needs the lock, too, and gives addresses.
 hung_memory() {
 	dump_hang memory && json 'sum_of("threads") == 4' &&
 		json 'sum_of("threads", "hang_waits") == 2 and sum_of("threads", "hang_map") == 1' &&
@@ -194,5 +201,5 @@ wrong() {
 		run 1 dump -p 4194305
 }
 
-tests functions text folded one_kind as_proc stopped running everything refused hung_files \
+tests functions text folded one_kind as_proc stopped running everything refused hung_files hung_overlay \
 	hung_memory first_thread_has_exited lease checks wrong

@@ -2,11 +2,12 @@
 /*
  * What others choose, for libFuzzer. $FUZZ says which of them: "stream", records of the kernel;
  * "elf", a file that somebody else owns, and its names; "map", a perf map; "report", a file for
- * stacks report.
+ * stacks report; "jit", the memory of a process.
  */
 #include <sys/mman.h>
 #include "out/output.h"
 #include "sym/symbols.h"
+#include "tests/fuzz.h"
 
 /* Else nearly none has a head that is right */
 static void mend_head(struct bpf_stack_record *rec, size_t size)
@@ -134,6 +135,7 @@ static const struct {
 	{ "elf", fuzz_elf },
 	{ "map", fuzz_map },
 	{ "report", fuzz_report },
+	{ "jit", fuzz_jit },
 };
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);

@@ -2,10 +2,12 @@
 /*
  * A process whose files or memory cannot be looked at, at once or at all: hang MODE [FILE]
  *   files   it has mapped a file of a FUSE server that does not answer any more
+ *   overlay the same, below an overlay of its user namespace, and the file begins as an ELF file
  *   memory  a page fault in that file holds mmap_lock, and another thread waits for it
  *   first   its first thread has exited
  *   lease   it has a lease of FILE, which it has mapped
  */
+#include <elf.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <pthread.h>
@@ -22,9 +24,12 @@
 #include <unistd.h>
 
 #define DIRECTORY	"/run/hang"
+#define OVERLAY		"/run/hang.overlay"
+#define LOWER		"/run/hang.lower"
 #define SIZE		8192
 
 static volatile int *is_mute;
+static bool is_overlay;
 static char *mapped;
 static int ends[2];
 
@@ -71,6 +76,7 @@ static size_t answer(const struct fuse_in_header *in, struct fuse_out_header *ou
 	struct fuse_init_out *init = (void *)(out + 1);
 	struct fuse_entry_out *entry = (void *)(out + 1);
 	struct fuse_attr_out *attributes = (void *)(out + 1);
+	Elf64_Ehdr *elf = (void *)(out + 1);
 
 	switch (in->opcode) {
 	case FUSE_INIT:
@@ -89,19 +95,31 @@ static size_t answer(const struct fuse_in_header *in, struct fuse_out_header *ou
 		return sizeof(*attributes);
 	case FUSE_OPEN:
 		return sizeof(struct fuse_open_out);
+	case FUSE_STATFS:
+		((struct fuse_statfs_out *)(out + 1))->st.namelen = 255;
+		return sizeof(struct fuse_statfs_out);
+	case FUSE_READ:
+		if (!is_overlay)
+			break;
+		memcpy(elf->e_ident, (char []){ ELFMAG "\2\1\1" }, 8);
+		elf->e_version = EV_CURRENT;
+		elf->e_shoff = 4096;
+		elf->e_shnum = 3;
+		elf->e_shentsize = sizeof(Elf64_Shdr);
+		return 4096;
 	}
 	out->error = -38;
 	return 0;
 }
 
 /*
- * Pages are never read. The first page fault in one gives up its locks while it waits, and is tried
- * again if that fails.
+ * One page is read of "overlay", and none of others: the first page fault in one gives up its locks
+ * while it waits, and is tried again if that fails.
  */
 static void serve(int fd)
 {
-	static char in[1 << 17], out[4096];
-	bool has_failed = false, silent;
+	static char in[1 << 17], out[8192];
+	bool has_read = false, silent;
 	struct fuse_out_header *head = (void *)out;
 	struct fuse_in_header *request = (void *)in;
 
@@ -110,29 +128,52 @@ static void serve(int fd)
 		memset(out, 0, sizeof(out));
 		head->unique = request->unique;
 		head->len = sizeof(*head) + answer(request, head);
-		silent = request->opcode == FUSE_READ ? has_failed : *is_mute;
-		has_failed |= request->opcode == FUSE_READ;
+		silent = request->opcode == FUSE_READ ? has_read : *is_mute && !is_overlay;
+		has_read |= request->opcode == FUSE_READ;
 		if (!silent && write(fd, out, head->len) < 0)
 			break;
 	}
 	_exit(0);
 }
 
+static int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	ssize_t n = write(fd, text, strlen(text));
+
+	close(fd);
+	return n < 0 ? -1 : 0;
+}
+
+/* Any user can do that. */
+static int become_user(void)
+{
+	return unshare(CLONE_NEWUSER) || write_text("/proc/self/setgroups", "deny") ||
+	       write_text("/proc/self/uid_map", "0 0 1") || write_text("/proc/self/gid_map", "0 0 1");
+}
+
 static int map_served(void)
 {
-	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	char options[64];
+	int fd;
 
+	if (is_overlay && become_user())
+		return -1;
+	fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	snprintf(options, sizeof(options), "fd=%d,rootmode=40755,user_id=0,group_id=0", fd);
 	is_mute = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	mkdir(DIRECTORY, 0755);
+	mkdir(OVERLAY, 0755);
+	mkdir(LOWER, 0755);
 	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 	    mount("hang", DIRECTORY, "fuse", 0, options))
 		return -1;
 	if (!fork())
 		serve(fd);
 	close(fd);
-	fd = open(DIRECTORY "/file", O_RDONLY | O_CLOEXEC);
+	if (is_overlay && mount("none", OVERLAY, "overlay", 0, "lowerdir=" DIRECTORY ":" LOWER))
+		return -1;
+	fd = open(is_overlay ? OVERLAY "/file" : DIRECTORY "/file", O_RDONLY | O_CLOEXEC);
 	mapped = mmap(NULL, SIZE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 	madvise(mapped, SIZE, MADV_RANDOM);
 	/* Else the end of this process asks the server. */
@@ -154,11 +195,12 @@ int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
 
+	is_overlay = !strcmp(mode, "overlay");
 	if (pipe(ends))
 		return 1;
-	begin(hang_thread);
-	if ((!strcmp(mode, "files") || !strcmp(mode, "memory")) && map_served())
+	if ((is_overlay || !strcmp(mode, "files") || !strcmp(mode, "memory")) && map_served())
 		return 1;
+	begin(hang_thread);
 	if (!strcmp(mode, "memory")) {
 		begin(hang_fault);
 		begin(hang_map);

@@ -83,12 +83,15 @@ compares() {
 		run 2 diff "$TMP/a.stacks" && run 2 diff -f json "$TMP/a.stacks" "$TMP/b.stacks"
 }
 
-# On a terminal: colours, and a pager
+# On a terminal: colours, and a pager without rights
 terminal() {
 	run 0 record -o "$TMP/a.stacks" -- "$WORK" shares 0.5 || return 1
-	STACKS_PAGER="cat >$TMP/paged" python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' \
+	STACKS_PAGER="grep CapAmb /proc/self/status >$TMP/rights; cat >$TMP/paged" \
+		setpriv --inh-caps=+bpf --ambient-caps=+bpf \
+		python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' \
 		"$STACKS" report -o "$TMP/a.txt" -o - "$TMP/a.stacks" >"$TMP/out" 2>&1 </dev/null
-	grep -q "$(printf '\033')\[31m.*burn" "$TMP/paged" && ! grep -q burn "$TMP/out" &&
+	grep -q '^CapAmb:.0000000000000000$' "$TMP/rights" &&
+		grep -q "$(printf '\033')\[31m.*burn" "$TMP/paged" && ! grep -q burn "$TMP/out" &&
 		grep -q burn "$TMP/a.txt" && ! grep -q "$(printf '\033')" "$TMP/a.txt"
 }
 
@@ -139,7 +142,12 @@ stripped() {
 		json "sum_of('samples', '$place') > 50" &&
 		json "len({n for s in d['stacks'] if '$place' in names(s) for n in names(s) if 'stripped+' in n}) < 8" ||
 		return 1
-	run 0 profile -- "$WORK" shares 0.2 && ! grep -q 'most in.* work[,:]' "$TMP/out"
+	run 0 profile -- "$WORK" shares 0.2 && ! grep -q 'most in.* work[,:]' "$TMP/out" || return 1
+	# Of others, debug files are not looked for.
+	chmod 757 "$TMP/stripped"
+	run 0 profile -n 0 -- "$TMP/stripped" shares 0.5 &&
+		grep -q 'most in stripped (\*).*; (\*) others can change it' "$TMP/out" &&
+		grep -q '^Only symbols are read of files that others can change, .*: [1-9]' "$TMP/out"
 }
 
 # A file of others has a table and symbols, too.
@@ -327,7 +335,7 @@ assert len(library["codeId"]) == 40, library
 EOF
 }
 
-# The debug file comes from a server, once.
+# The debug file comes from a server, once. Nobody waits for it who writes no names.
 downloads() {
 	compile_inlined || return
 	id=$(readelf -n "$TMP/prog" | sed -n 's/.*Build ID: //p')
@@ -344,7 +352,8 @@ downloads() {
 		sleep 0.1
 	done
 	export DEBUGINFOD_URLS=http://127.0.0.1:8918 DEBUGINFOD_CACHE_PATH="$TMP/cache"
-	run 0 profile -o "$TMP/out.json" -o "$TMP/a.stacks" -- "$TMP/prog"
+	run 0 record -o "$TMP/b.stacks" -- "$TMP/prog" && ! grep GET "$TMP/server.log" &&
+		run 0 profile -o "$TMP/out.json" -o "$TMP/a.stacks" -- "$TMP/prog"
 	status=$?
 	kill "$server"
 	wait "$server" 2>/dev/null
@@ -355,7 +364,13 @@ downloads() {
 	return "$status"
 }
 
-# main() may be in the debug file only.
+main_is_known() {
+	json 'sum_of("samples", "spins") > 50' &&
+		json 'any(f.get("file", "").endswith("/src.c") for s in d["stacks"] for f in s["frames"])' &&
+		json 'all("note" not in s for s in d["stacks"] if "main" in names(s))'
+}
+
+# main() may be in the debug file only, and the file itself where its build id leads to.
 debug_file() {
 	compile "$TMP/prog" spins -g -fno-asynchronous-unwind-tables ||
 		{ skip "no compiler"; return; }
@@ -365,12 +380,14 @@ debug_file() {
 	mkdir -p "$debug"
 	objcopy --only-keep-debug "$TMP/prog" "$debug/$(echo "$id" | cut -c3-).debug"
 	strip "$TMP/prog"
-	run 0 profile -o "$TMP/out.json" -- "$TMP/prog"
+	run 0 profile -o "$TMP/out.json" -- "$TMP/prog" && main_is_known &&
+		run 0 record -o "$TMP/a.stacks" -- "$TMP/prog" && grep -q 'at least' "$TMP/err" &&
+		run 0 report -o "$TMP/out.json" "$TMP/a.stacks" && main_is_known &&
+		mv "$TMP/prog" "$TMP/moved" && ln -s "$TMP/moved" "$debug/$(echo "$id" | cut -c3-)" &&
+		run 0 report -o "$TMP/out.json" "$TMP/a.stacks" && main_is_known
 	status=$?
 	rm -rf "$debug"
-	[ "$status" = 0 ] && json 'sum_of("samples", "spins") > 50' &&
-		json 'any(f.get("file", "").endswith("/src.c") for s in d["stacks"] for f in s["frames"])' &&
-		json 'all("note" not in s for s in d["stacks"] if "main" in names(s))'
+	return "$status"
 }
 
 # Names that others choose do not move the cursor.

@@ -29,7 +29,7 @@ verbose() {
 # Each stack comes once, however often it is sampled.
 sent_once() {
 	run 0 profile -k none -o "$TMP/out.json" -- "$WORK" shares 3 &&
-		json 'd["counts"]["records"] < d["counts"]["events"] / 2'
+		json 'd["counts"]["records from the kernel"] < d["counts"]["samples in all"] / 2'
 }
 
 # A process that changes its name has two.
@@ -154,14 +154,88 @@ every() {
 	set -- "$TMP/every"/*.stacks
 	samples=0 full=0
 	for file; do
-		run 0 report -o "$TMP/out.json" "$file" || return 1
+		run 0 report -o "$TMP/out.json" -o "$file.firefox.json" "$file" || return 1
+		cp "$TMP/out.json" "$file.json"
 		# The last interval can be short.
 		json 'len(d["stacks"]) > 0' >/dev/null && full=$((full + 1))
 		json 'sum_of("samples", "burn") > 0' >/dev/null && samples=$((samples + 1))
 	done
 	echo "# $# files, $full with stacks, $samples with samples; $open open files, then $later; $size KiB and $grown"
 	[ "$full" -ge $(($# - 1)) ] && [ "$full" -ge 3 ] && [ "$samples" -ge 2 ] && [ "$open" -gt 0 ] && [ "$later" = 0 ] &&
-		[ "$grown" -lt 16384 ] && ! grep neither "$TMP/log" && run 2 record --every 1 -- true
+		[ "$grown" -lt 16384 ] && ! grep neither "$TMP/log" && run 2 record --every 1 -- true &&
+		intervals_fit "$@"
+}
+
+# One ends where the next one begins: their names have the seconds. A sample stands for the same time.
+intervals_fit() {
+	python3 - "$@" <<'EOF'
+import datetime, json, sys
+names = [name.rsplit("/", 1)[1] for name in sys.argv[1:]]
+begins = [datetime.datetime.strptime(name, "%Y%m%dT%H%M%SZ.stacks").timestamp() for name in names]
+seconds = [json.load(open(name + ".json"))["seconds"] for name in sys.argv[1:]]
+meta = [json.load(open(name + ".firefox.json"))["meta"] for name in sys.argv[1:]]
+print("#", begins[-1] - begins[0], "s, of which files have", sum(seconds[:-1]))
+sys.exit(abs(begins[-1] - begins[0] - sum(seconds[:-1])) > 1.1 or
+         any(abs(m["interval"] - 1000 / 199) > 0.001 for m in meta))
+EOF
+}
+
+# mount_call CALL: of libc, such as umount(b"/mnt")
+mount_call() {
+	python3 -c "import ctypes, sys; sys.exit(ctypes.CDLL(None).$1)"
+}
+
+# What does not fit on the disk is lost, but not what was there, or comes later.
+every_full() {
+	mkdir "$TMP/small"
+	mount_call "mount(b'none', b'$TMP/small', b'tmpfs', 0, b'size=1m,mode=755')" || return 1
+	echo old >"$TMP/small/kept.txt"
+	dd if=/dev/zero of="$TMP/small/fill" bs=64k 2>/dev/null
+	run 1 profile -n 1000000 -o "$TMP/small/kept.txt" -- "$WORK" shares 0.5
+	kept=$(cat "$TMP/small/kept.txt")
+	"$STACKS" record -a -F 199 --every 1 -o "$TMP/small" 2>"$TMP/log" & tool=$!
+	timeout 30 sh -c "until grep -q 'cannot write' '$TMP/log'; do sleep 0.1; done"
+	rm "$TMP/small/fill"
+	"$WORK" shares 3
+	kill -INT "$tool"
+	wait "$tool"
+	ended=$?
+	set -- "$TMP/small"/*.stacks
+	for file; do
+		run 0 report -o "$TMP/out.json" "$file" && json 'sum_of("samples", "burn") > 0' && break
+	done >"$TMP/reports"
+	found=$?
+	mount_call "umount(b'$TMP/small')"
+	echo "# status $ended, $# files; $kept"
+	[ "$ended" = 1 ] && [ "$kept" = old ] && [ "$found" = 0 ] && [ "$#" -ge 2 ]
+}
+
+# The id of a process that has ended is given to another one.
+reused_id() {
+	cp "$WORK" "$TMP/stranger"
+	"$WORK" shares 1 & a=$!
+	"$WORK" shares 60 & b=$!
+	"$STACKS" profile -p "$a,$b" -o "$TMP/out.json" 2>"$TMP/err" & tool=$!
+	wait "$a"
+	timeout 20 sh -c "until grep -q Sampling '$TMP/err'; do sleep 0.1; done"
+	sleep 1
+	python3 - "$a" "$TMP/stranger" <<'EOF'
+import ctypes, os, signal, struct, sys
+id = ctypes.c_int(int(sys.argv[1]))
+request = struct.pack("<11Q", 0, 0, 0, 0, signal.SIGCHLD, 0, 0, 0, ctypes.addressof(id), 1, 0)
+made = ctypes.CDLL(None).syscall(435, request, len(request))
+if not made:
+    os.execv(sys.argv[2], [sys.argv[2], "shares", "1"])
+sys.exit(made != id.value or os.waitpid(made, 0)[1] != 0)
+EOF
+	made=$?
+	kill -INT "$tool"
+	wait "$tool"
+	status=$?
+	kill "$b"
+	wait "$b" 2>/dev/null
+	[ "$made" = 0 ] && [ "$status" = 0 ] && json 'sum_of("samples", "burn") > 50' &&
+		json 'not any(s["process"] == "stranger" for s in d["stacks"])'
 }
 
 messages() {
@@ -202,4 +276,4 @@ registered() {
 }
 
 tests shares text verbose sent_once renamed new_threads two_processes one_cpu cgroup faults ends \
-	top large_program command_rights messages every registered
+	top large_program command_rights messages every every_full reused_id registered

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What decodes records, with all that can be wrong in them. Prints KTAP. */
+/*
+ * What decodes records, with all that can be wrong in them; texts and maps; what a filter keeps.
+ * Prints KTAP.
+ */
 #include <string.h>
 #include <bpf/stack_record.h>
+#include "out/output.h"
 #include "tests/ktap.h"
 
 #define WORDS	32
@@ -99,11 +103,93 @@ static void test_random(void)
 	check("random bytes", sum);
 }
 
+/* Of three stacks with 1, 2 and 4 samples, the sum of those that are kept */
+static __u64 kept_by(struct output_filter filter)
+{
+	static const struct output_value value = { "samples", "count" };
+	union {
+		struct stack stack;
+		char room[sizeof(struct stack) + sizeof(struct frame)];
+	} user = {}, kernel = {}, generated = {};
+	struct output_options options = {
+		.files = { { .format = OUTPUT_TEXT } }, .nr_files = 1, .filter = filter,
+	};
+	__u64 kept, with_user, complete;
+	struct objects objects;
+	struct output *output;
+
+	objects_init(&objects);
+	objects.is_file = true;
+	objects_add_path(&objects, (struct object){}, "/no/such/lib/libfoo.so.1");
+	output = output_new(&objects, &options, "title", &value, 1);
+	symbolizer_add_name(&output->symbolizer, 0, 0x1000, "ext4_read", "ext4");
+	symbolizer_add_name(&output->symbolizer, 7, 0x2000, "Java.run", "");
+	user.stack.frames[0] = (struct frame){ .object = OBJECT_FIRST, .addr = 0x10 };
+	kernel.stack.frames[0] = (struct frame){ .object = OBJECT_KERNEL, .addr = 0x1000 };
+	generated.stack.frames[0] = (struct frame){ .object = OBJECT_NONE, .addr = 0x2000 };
+	user.stack.nr = kernel.stack.nr = generated.stack.nr = 1;
+	output_add(output, &(struct output_stack){
+		.process = "one", .user = &user.stack, .kernel = &kernel.stack, .values = { 1 } });
+	output_add(output, &(struct output_stack){
+		.process = "two", .tgid = 7, .user = &generated.stack, .values = { 2 } });
+	output_add(output, &(struct output_stack){
+		.process = "two", .event = "t:a:b", .values = { 4 } });
+	kept = output_filter(output) ? output_sum(output) : 0;
+	output_quality(output, &with_user, &complete);
+	if (with_user != (kept & 3) || (kept == 6 && strcmp(output->title,
+			"title (85.71 % of 7 samples, by --comm tw?)")))
+		kept = 1000;
+	output_free(output);
+	objects_free(&objects);
+	return kept;
+}
+
+static void test_filter(void)
+{
+	check("filter: none", kept_by((struct output_filter){}) == 7);
+	check("filter: process", kept_by((struct output_filter){ .comm = "tw?" }) == 6);
+	check("filter: file", kept_by((struct output_filter){ .dso = "libfoo*" }) == 1 &&
+	      kept_by((struct output_filter){ .dso = "/no/*/libfoo.so.1" }) == 1 &&
+	      !kept_by((struct output_filter){ .dso = "libfoo" }));
+	check("filter: module", kept_by((struct output_filter){ .dso = "ext4" }) == 1);
+	check("filter: function", kept_by((struct output_filter){ .symbol = "ext4_*" }) == 1 &&
+	      kept_by((struct output_filter){ .symbol = "Java.run" }) == 2);
+	check("filter: event", kept_by((struct output_filter){ .symbol = "t:a:*" }) == 4);
+	check("filter: one frame matches both",
+	      kept_by((struct output_filter){ .dso = "ext4", .symbol = "ext4_read" }) == 1 &&
+	      !kept_by((struct output_filter){ .dso = "libfoo*", .symbol = "ext4_read" }));
+}
+
+static void test_printable(void)
+{
+	char text[] = "a\033[31m\xc2\x9b\xff\xc3\xa4\xef\xbf\xbf";
+
+	make_printable(text);
+	check("printable", !strcmp(text, "a?[31m???\xc3\xa4???"));
+}
+
+/* Ids of stacks have 64 bits */
+static void test_idmap(void)
+{
+	struct idmap map = {};
+	__u64 value;
+
+	check("idmap: empty", !idmap_get(&map, 1, &value) && idmap_find(&map, 1) == -1);
+	idmap_set(&map, 1, ~0ULL);
+	idmap_set(&map, ~0ULL, 0);
+	check("idmap: any value", idmap_get(&map, 1, &value) && value == ~0ULL);
+	check("idmap: any key", idmap_get(&map, ~0ULL, &value) && !value && !idmap_get(&map, 2, &value));
+	idmap_free(&map);
+}
+
 int main(void)
 {
 	printf("TAP version 13\n");
 	test_record();
 	test_random();
+	test_printable();
+	test_idmap();
+	test_filter();
 	printf("1..%d\n", number);
 	return failed;
 }

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <linux/nsfs.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include "cmd/main.h"
 #include "jit/rows.h"
@@ -46,14 +48,6 @@ static void test_kernel_names(void)
 	kernel_names_free(&names);
 }
 
-static void test_printable(void)
-{
-	char text[] = "a\033[31m\xc2\x9b\xff\xc3\xa4\xef\xbf\xbf";
-
-	make_printable(text);
-	check("printable", !strcmp(text, "a?[31m???\xc3\xa4???"));
-}
-
 /* What may be read of a map that ends with zeroes, and once all maps are too large */
 static void test_perf_map(void)
 {
@@ -87,7 +81,7 @@ static struct elf_file *edited_copy(uid_t uid, void (*edit)(Elf64_Ehdr *elf, off
 	struct stat st;
 
 	if (fstat(from, &st) || (fd = file_copy(from, st.st_size)) < 0 ||
-	    fchown(fd, uid, uid))
+	    fchown(fd, uid, uid) || fchmod(fd, 0700))
 		return NULL;
 	elf = mmap(NULL, st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	edit(elf, st.st_size);
@@ -129,6 +123,26 @@ static void test_elf(void)
 	check("ELF: file of another user", opens_foreign(edit_nothing));
 	check("ELF: sections overlap", !opens_foreign(enlarge_sections));
 	check("ELF: number of sections elsewhere", !opens_foreign(hide_number));
+}
+
+/* A file of root's becomes shorter while it is in use. To read what was mapped would be fatal. */
+static void test_truncated(void)
+{
+	struct object object = { .name = "copy", .elf = edited_copy(geteuid(), edit_nothing) };
+	struct elf_file *file = edited_copy(geteuid(), edit_nothing);
+	struct symbols *symbols = symbols_open(&object);
+	struct symbol_found found;
+	GElf_Phdr code;
+	bool has_code = elf_code_segment(object.elf->elf, object.elf->entry, true, &code);
+
+	check("truncated: entry", file && !ftruncate(file->fd, 0) &&
+	      !elf_file_is_entry(file, 0x1000));
+	if (symbols && has_code && !ftruncate(object.elf->fd, PAGE))
+		symbols_find(symbols, object.elf->entry - code.p_vaddr + code.p_offset, &found);
+	check("truncated: symbols", symbols && has_code && !found.name);
+	symbols_close(symbols);
+	elf_file_close(object.elf);
+	elf_file_close(file);
 }
 
 /* The better one of two names of a function */
@@ -352,63 +366,6 @@ static bool finds_lines(const char *path, bool wanted)
 	return found;
 }
 
-/* Of three stacks with 1, 2 and 4 samples, the sum of those that are kept */
-static __u64 kept_by(struct output_filter filter)
-{
-	static const struct output_value value = { "samples", "count" };
-	union {
-		struct stack stack;
-		char room[sizeof(struct stack) + sizeof(struct frame)];
-	} user = {}, kernel = {}, generated = {};
-	struct output_options options = {
-		.files = { { .format = OUTPUT_TEXT } }, .nr_files = 1, .filter = filter,
-	};
-	__u64 kept, with_user, complete;
-	struct objects objects;
-	struct output *output;
-
-	objects_init(&objects);
-	objects.is_file = true;
-	objects_add_path(&objects, (struct object){}, "/no/such/lib/libfoo.so.1");
-	output = output_new(&objects, &options, "title", &value, 1);
-	symbolizer_add_name(&output->symbolizer, 0, 0x1000, "ext4_read", "ext4");
-	symbolizer_add_name(&output->symbolizer, 7, 0x2000, "Java.run", "");
-	user.stack.frames[0] = (struct frame){ .object = OBJECT_FIRST, .addr = 0x10 };
-	kernel.stack.frames[0] = (struct frame){ .object = OBJECT_KERNEL, .addr = 0x1000 };
-	generated.stack.frames[0] = (struct frame){ .object = OBJECT_NONE, .addr = 0x2000 };
-	user.stack.nr = kernel.stack.nr = generated.stack.nr = 1;
-	output_add(output, &(struct output_stack){
-		.process = "one", .user = &user.stack, .kernel = &kernel.stack, .values = { 1 } });
-	output_add(output, &(struct output_stack){
-		.process = "two", .tgid = 7, .user = &generated.stack, .values = { 2 } });
-	output_add(output, &(struct output_stack){
-		.process = "two", .event = "t:a:b", .values = { 4 } });
-	kept = output_filter(output) ? output_sum(output) : 0;
-	output_quality(output, &with_user, &complete);
-	if (with_user != (kept & 3) || (kept == 6 && strcmp(output->title,
-			"title (85.71 % of 7 samples, by --comm tw?)")))
-		kept = 1000;
-	output_free(output);
-	objects_free(&objects);
-	return kept;
-}
-
-static void test_filter(void)
-{
-	check("filter: none", kept_by((struct output_filter){}) == 7);
-	check("filter: process", kept_by((struct output_filter){ .comm = "tw?" }) == 6);
-	check("filter: file", kept_by((struct output_filter){ .dso = "libfoo*" }) == 1 &&
-	      kept_by((struct output_filter){ .dso = "/no/*/libfoo.so.1" }) == 1 &&
-	      !kept_by((struct output_filter){ .dso = "libfoo" }));
-	check("filter: module", kept_by((struct output_filter){ .dso = "ext4" }) == 1);
-	check("filter: function", kept_by((struct output_filter){ .symbol = "ext4_*" }) == 1 &&
-	      kept_by((struct output_filter){ .symbol = "Java.run" }) == 2);
-	check("filter: event", kept_by((struct output_filter){ .symbol = "t:a:*" }) == 4);
-	check("filter: one frame matches both",
-	      kept_by((struct output_filter){ .dso = "ext4", .symbol = "ext4_read" }) == 1 &&
-	      !kept_by((struct output_filter){ .dso = "libfoo*", .symbol = "ext4_read" }));
-}
-
 /* Does "stacks check" say that, without a kernel that it can ask? */
 static bool check_says(struct options options, int code, const char *wanted)
 {
@@ -445,18 +402,44 @@ static void test_check(void)
 	elf_file_close(file);
 }
 
-/* Ids of stacks have 64 bits */
-static void test_idmap(void)
+static void test_owners(void)
 {
-	struct idmap map = {};
-	__u64 value;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), copy = file_copy(fd, PAGE);
+	struct stat ns;
 
-	check("idmap: empty", !idmap_get(&map, 1, &value) && idmap_find(&map, 1) == -1);
-	idmap_set(&map, 1, ~0ULL);
-	idmap_set(&map, ~0ULL, 0);
-	check("idmap: any value", idmap_get(&map, 1, &value) && value == ~0ULL);
-	check("idmap: any key", idmap_get(&map, ~0ULL, &value) && !value && !idmap_get(&map, 2, &value));
-	idmap_free(&map);
+	check("owners: own group", is_own(&(struct stat){ .st_mode = 0664 }));
+	check("owners: another group", !is_own(&(struct stat){ .st_mode = 0664, .st_gid = 12345 }));
+	check("owners: everybody", !is_own(&(struct stat){ .st_mode = 0646 }));
+	check("owners: another user", !is_own(&(struct stat){ .st_mode = 0644, .st_uid = 12345 }));
+	check("owners: of mounts", !stat("/proc/self/ns/user", &ns) && !maps_by_root(getpid(), copy) &&
+	      maps_by_root(getpid(), fd) == (ns.st_ino == USER_NS_INIT_INO));
+	close(copy);
+	close(fd);
+}
+
+/* A file that there is no descriptor for is counted: it has not been opened. */
+static void test_descriptors(void)
+{
+	struct rlimit limit, old;
+	struct objects objects;
+	size_t i, nr_opened = 0, nr_lost = 0;
+	int fd = dup(STDIN_FILENO);
+
+	objects_init(&objects);
+	close(fd);
+	/* To start the child, whose socket this is */
+	objects_read_process(&objects, 0);
+	getrlimit(RLIMIT_NOFILE, &old);
+	limit = (struct rlimit){ fd + 2, old.rlim_max };
+	setrlimit(RLIMIT_NOFILE, &limit);
+	objects_read_process(&objects, getpid());
+	setrlimit(RLIMIT_NOFILE, &old);
+	for (i = OBJECT_FIRST; i < objects.nr_objects; i++) {
+		nr_opened += objects.objects[i].opened;
+		nr_lost += !objects.objects[i].opened && !objects.objects[i].elf;
+	}
+	check("files: no descriptor", nr_opened == 1 && nr_lost > 1);
+	objects_free(&objects);
 }
 
 static void test_lines(void)
@@ -492,16 +475,16 @@ int main(void)
 	printf("TAP version 13\n");
 	test_rows();
 	test_kernel_names();
-	test_printable();
 	test_perf_map();
 	test_elf();
+	test_truncated();
+	test_descriptors();
+	test_owners();
 	test_aliases();
 	test_functions();
 	test_stripped();
 	test_demangle();
-	test_idmap();
 	test_lines();
-	test_filter();
 	test_check();
 	printf("1..%d\n", number);
 	return failed;

@@ -46,7 +46,7 @@ static ssize_t receive(void *data, size_t size, int *fd)
 	};
 	ssize_t n = recvmsg(child.fd, &message, MSG_CMSG_CLOEXEC);
 
-	*fd = -1;
+	*fd = message.msg_flags & MSG_CTRUNC ? CHILD_NO_ROOM : -1;
 	if (n > 0 && message.msg_controllen && control.head.cmsg_type == SCM_RIGHTS)
 		memcpy(fd, CMSG_DATA(&control.head), sizeof(*fd));
 	return n;

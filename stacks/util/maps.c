@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <dirent.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
 #include <linux/magic.h>
+#include <linux/nsfs.h>
+#include <pwd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
@@ -172,13 +175,55 @@ int maps_open(__u32 id, const struct procmap_query *line, const char *name, bool
 	return fd;
 }
 
+/*
+ * Who has left the namespaces of root does not come back, so this looks at the list of mounts first.
+ * Ids of mounts are of all namespaces.
+ */
+bool maps_by_root(__u32 id, int fd)
+{
+	unsigned long long mount = 0;
+	struct statx found = {};
+	struct stat st = {};
+	bool listed = false;
+	char path[64];
+	FILE *file;
+	int mounts, owner;
+
+	snprintf(path, sizeof(path), "/proc/%u/mountinfo", id);
+	file = fopen(path, "re");
+	if (!statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &found) && found.stx_mask & STATX_MNT_ID)
+		while (file && !listed && fscanf(file, "%llu%*[^\n]", &mount) == 1)
+			listed = mount == found.stx_mnt_id;
+	if (file)
+		fclose(file);
+	snprintf(path, sizeof(path), "/proc/%u/ns/mnt", id);
+	mounts = listed ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	owner = ioctl(mounts, NS_GET_USERNS);
+	listed = owner >= 0 && !fstat(owner, &st) && st.st_ino == USER_NS_INIT_INO;
+	close(owner);
+	close(mounts);
+	return listed;
+}
+
+/* Many distributions give each user a group of the same name, which nobody else is in. */
+static bool has_private_group(const struct stat *st)
+{
+	const struct passwd *user = getpwuid(st->st_uid);
+	const struct group *group = getgrgid(st->st_gid);
+
+	return user && group && user->pw_gid == st->st_gid &&
+	       !strcmp(user->pw_name, group->gr_name) && !*group->gr_mem;
+}
+
 /* Whoever has called sudo is trusted, as the rights are theirs. */
 bool is_own(const struct stat *st)
 {
 	const char *caller = getenv("SUDO_UID");
 
-	return (!st->st_uid || st->st_uid == geteuid() ||
-		(caller && st->st_uid == strtoul(caller, NULL, 10))) && !(st->st_mode & 0022);
+	if (st->st_mode & 0002 || (st->st_uid && st->st_uid != geteuid() &&
+				   (!caller || st->st_uid != strtoul(caller, NULL, 10))))
+		return false;
+	return !(st->st_mode & 0020) || has_private_group(st);
 }
 
 /*

@@ -27,6 +27,12 @@ bool maps_has(__u32 tgid, const char *name);
  */
 int maps_open(__u32 id, const struct procmap_query *line, const char *name, bool by_name);
 
+/*
+ * Is the file on a mount of that process which only root of the initial user namespace can have made?
+ * Of others, their owners choose what is below.
+ */
+bool maps_by_root(__u32 id, int fd);
+
 /* Opens a regular file: others are not opened. Returns -1 and sets errno. */
 int file_open(const char *path);
 
@@ -35,7 +41,7 @@ int file_copy(int fd, off_t size);
 
 struct stat;
 
-/* Can only root, the caller and the user of sudo change what this is of? */
+/* Can only root, the caller and the user of sudo change what this is of, or their own groups? */
 bool is_own(const struct stat *st);
 
 /* Can others change what is in a file? true if that is not known. */
@@ -53,7 +59,8 @@ typedef void (*child_work_fn)(const void *request);
 /* Sends a message of two bytes at least; @fd: goes with it, or -1. */
 void child_send(const void *data, size_t size, int fd);
 
-/* Here: takes over @fd. */
+/* Here: takes over @fd, or gets -1, or the following if this process has too many open. */
+#define CHILD_NO_ROOM	(-EMFILE)
 typedef void (*child_message_fn)(void *arg, const void *data, size_t size, int fd);
 
 /*
