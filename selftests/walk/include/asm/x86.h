@@ -71,7 +71,10 @@ struct vm_area_struct {
 	unsigned int		vm_lock_seq;
 } __aligned(256);
 
+#define PF_KTHREAD			0x00200000
+
 struct task_struct {
+	unsigned int		flags;
 	struct mm_struct	*mm;
 	struct pt_regs		*regs;
 	struct uprobe_task	*utask;
