@@ -128,4 +128,6 @@
 	document.getElementById("search").addEventListener("click", search);
 	reset.addEventListener("click", function () { zoom(frames[0]); });
 	svg.classList.add("ready");
+	// Where stacks begin, and what the mouse is on
+	window.scrollTo(0, svg.getBoundingClientRect().height);
 }());
