@@ -39,12 +39,13 @@ static void test_kernel_names(void)
 	kernel_names_read(&names);
 	if (!names.nr) {
 		printf("ok %d - kernel: gaps # SKIP no addresses in /proc/kallsyms\n", ++number);
-		return;
+		goto end;
 	}
 	check("kernel: first function", kernel_names_find(&names, address_of("_stext"), &module));
 	check("kernel: gap behind the image",
 	      !kernel_names_find(&names, address_of("_etext") + (64 << 20), &module));
 	check("kernel: no code", !kernel_names_find(&names, ~0ULL, &module));
+end:
 	kernel_names_free(&names);
 }
 
