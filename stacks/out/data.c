@@ -317,7 +317,7 @@ static bool read_bytes(struct data *data, const char *path)
 
 bool data_read(struct data *data, const char *path, const struct output_options *options)
 {
-	*data = (struct data){ .stacks.objects = &data->objects };
+	*data = (struct data){ .stacks = { objects_on_frame, &data->objects } };
 	objects_init(&data->objects);
 	data->objects.is_file = true;
 	if (!read_bytes(data, path))

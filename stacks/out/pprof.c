@@ -182,7 +182,7 @@ static __u64 location_number(struct pprof *pprof, const struct location *locatio
 	return number;
 }
 
-static void add_locations(struct pprof *pprof, const struct stack *stack, __u32 tgid,
+static void add_locations(struct pprof *pprof, const struct stacks_stack *stack, __u32 tgid,
 			  struct bytes *ids)
 {
 	__u32 i;

@@ -328,7 +328,7 @@ static bool has_lines(const struct location *location)
 /* Looks for the lines in the program @path. */
 static bool finds_lines(const char *path, bool wanted)
 {
-	struct stack *stack = xcalloc(1, sizeof(*stack) + sizeof(stack->frames[0]));
+	struct stacks_stack *stack = xcalloc(1, sizeof(*stack) + sizeof(stack->frames[0]));
 	struct symbolizer symbolizer;
 	struct symbol_table table = {};
 	const struct symbol *symbol;
@@ -353,7 +353,7 @@ static bool finds_lines(const char *path, bool wanted)
 	symbol = symbol_of(&table, "inlines", false);
 	elf_code_segment(elf, symbol->start, true, &segment);
 	for (at = 0; at < symbol->size && !found; at++) {
-		stack->frames[0] = (struct frame){
+		stack->frames[0] = (struct stacks_frame){
 			.object = OBJECT_FIRST,
 			.addr = symbol->start + at - segment.p_vaddr + segment.p_offset,
 		};
