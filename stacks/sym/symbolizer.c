@@ -31,9 +31,9 @@ void symbolizer_init(struct symbolizer *symbolizer, struct objects *objects)
 		.objects = objects,
 		.finds_names = true,
 		.locations = check_memory(libbpf_get_error(locations) ? NULL : locations),
+		/* Of a file, it may be another kernel. */
+		.kernel.is_read = objects->is_file,
 	};
-	if (!objects->is_file)
-		kernel_names_read(&symbolizer->kernel);
 }
 
 /* @all: else what symbolizer_refresh() looks for again. Returns whether the kernel has some. */

@@ -36,8 +36,9 @@ const char *perf_map_name(const struct perf_map *map, __u64 address);
 
 struct kernel_symbol;
 
-/* Names of functions of the kernel, as /proc/kallsyms has them */
+/* Names of functions of the kernel, as /proc/kallsyms has them. All 0: they are read when asked for. */
 struct kernel_names {
+	bool is_read;
 	char *text;
 	struct kernel_symbol *symbols;
 	size_t nr;
@@ -51,8 +52,7 @@ void kernel_names_free(struct kernel_names *names);
  * The function at @address; NULL if it is not known, or there is none. Sets @module to its module,
  * or NULL.
  */
-const char *kernel_names_find(const struct kernel_names *names, __u64 address,
-			      const char **module);
+const char *kernel_names_find(struct kernel_names *names, __u64 address, const char **module);
 
 enum location_kind {
 	LOCATION_USER,		/* in a file */

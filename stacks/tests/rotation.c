@@ -126,10 +126,6 @@ __u64 __wrap_ring__dropped(const struct ring *ring)
 	return 0;
 }
 
-void __wrap_kernel_names_read(struct kernel_names *names)
-{
-}
-
 static size_t memory(void)
 {
 	size_t pages = 0;

@@ -36,7 +36,8 @@ static void test_kernel_names(void)
 	struct kernel_names names = {};
 	const char *module;
 
-	kernel_names_read(&names);
+	/* They are read when the first one is asked for. */
+	kernel_names_find(&names, 0, &module);
 	if (!names.nr) {
 		printf("ok %d - kernel: gaps # SKIP no addresses in /proc/kallsyms\n", ++number);
 		goto end;
