@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Parts of the program and its libraries that need no rights. Prints KTAP. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <arpa/inet.h>
 #include <linux/nsfs.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -444,6 +446,52 @@ static void test_descriptors(void)
 	objects_free(&objects);
 }
 
+/* Takes a request, begins to answer, and then interrupts whoever asks. */
+static void serve(int server, int asked)
+{
+	static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n1234";
+	char text[64];
+	int fd = accept(server, NULL, NULL);
+
+	if (read(fd, text, sizeof(text)) > 0 && write(fd, answer, sizeof(answer)) > 0 &&
+	    write(asked, text, 1) == 1)
+		kill(getppid(), SIGINT);
+	pause();
+}
+
+static void test_downloads(void)
+{
+	struct object object = { .name = "absent", .build_id = "no such build id!!!", .build_id_size = 20 };
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	char url[64], cache[] = "/tmp/stacks-cache-XXXXXX", *command;
+	socklen_t size = sizeof(address);
+	int server = socket(AF_INET, SOCK_STREAM, 0);
+	__u64 begin = now_ns();
+	int asked[2];
+	pid_t child;
+
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (system("ip link set lo up 2>/dev/null") < 0 || bind(server, (void *)&address, size) ||
+	    listen(server, 1) || getsockname(server, (void *)&address, &size) ||
+	    pipe2(asked, O_NONBLOCK))
+		perror("a server");
+	child = fork();
+	if (!child)
+		serve(server, asked[1]);
+	snprintf(url, sizeof(url), "http://127.0.0.1:%d", ntohs(address.sin_port));
+	setenv("DEBUGINFOD_URLS", url, 1);
+	setenv("DEBUGINFOD_CACHE_PATH", mkdtemp(cache), 1);
+	check("download: interrupted", !symbols_open(&object) && now_ns() - begin < 20000000000ULL &&
+	      read(asked[0], url, 1) == 1);
+	unsetenv("DEBUGINFOD_URLS");
+	kill(child, SIGKILL);
+	close(server);
+	command = xasprintf("rm -rf %s", cache);
+	if (system(command))
+		perror(command);
+	free(command);
+}
+
 static void test_lines(void)
 {
 	check("lines: inlined function", finds_lines("/proc/self/exe", true));
@@ -486,6 +534,7 @@ int main(void)
 	test_functions();
 	test_stripped();
 	test_demangle();
+	test_downloads();
 	test_lines();
 	test_check();
 	printf("1..%d\n", number);
