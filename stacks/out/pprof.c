@@ -217,6 +217,8 @@ static void write_sample(struct pprof *pprof, const struct output_stack *stack)
 		write_label(pprof, &message, "process", stack->process, 0);
 	if (stack->tgid)
 		write_label(pprof, &message, "pid", NULL, stack->tgid);
+	if (stack->pid)
+		write_label(pprof, &message, "tid", NULL, stack->pid);
 	if (stack->event)
 		write_label(pprof, &message, "event", stack->event, 0);
 	if (stack->note)

@@ -406,6 +406,14 @@ static void test_check(void)
 	elf_file_close(file);
 }
 
+static void test_open(void)
+{
+	int fd = file_open("/proc/self/exe");
+
+	check("files: not of /proc", file_open("/proc/self/maps") < 0 && fd >= 0);
+	close(fd);
+}
+
 static void test_owners(void)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), copy = file_copy(fd, PAGE);
@@ -529,6 +537,7 @@ int main(void)
 	test_elf();
 	test_truncated();
 	test_descriptors();
+	test_open();
 	test_owners();
 	test_aliases();
 	test_functions();
