@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Parts of the program and its libraries that need no rights. Prints KTAP. */
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +76,24 @@ static void test_perf_map(void)
 	check("perf map: too many", map && !perf_map_name(map, 0x1008));
 	perf_map_free(map);
 	unlink(path);
+}
+
+/* What is counted is at least what a map takes, also of the shortest names. */
+static void test_perf_map_size(void)
+{
+	size_t before = mallinfo2().uordblks, used = 0, i;
+	FILE *file = tmpfile();
+	struct perf_map *map;
+	__u64 nr_bad = 0;
+
+	for (i = 1; i < 150000; i++)
+		fprintf(file, "%zx 1 f\n", i);
+	rewind(file);
+	map = perf_map_parse(file, &used, &nr_bad);
+	before = mallinfo2().uordblks + mallinfo2().hblkhd - before;
+	check("perf map: counted as it is", !nr_bad && used >= before);
+	perf_map_free(map);
+	fclose(file);
 }
 
 /* A copy of this program, of user @uid, that @edit has changed */
@@ -534,6 +553,7 @@ int main(void)
 	test_rows();
 	test_kernel_names();
 	test_perf_map();
+	test_perf_map_size();
 	test_elf();
 	test_truncated();
 	test_descriptors();
