@@ -181,7 +181,7 @@ static bool check_process(struct check_bpf *skel, __u32 pid)
 /* How the walk of a thread has ended, with a mark. To be freed */
 static char *end_of(const struct output *output, const struct output_stack *stack)
 {
-	const struct stack *user = stack->user;
+	const struct stacks_stack *user = stack->user;
 	char *place, *text;
 
 	if (!user || !user->nr)
@@ -189,7 +189,7 @@ static char *end_of(const struct output *output, const struct output_stack *stac
 	if (!stack->note)
 		return xstrdup("yes complete");
 	place = output_place_name(output, user->frames[user->nr - 1].object, NULL);
-	text = xasprintf("NO  end in %s: %s", place, stack_stop_name(user->stop));
+	text = xasprintf("NO  end in %s: %s", place, stacks_stop_name(user->stop));
 	free(place);
 	return text;
 }

@@ -9,6 +9,7 @@ enum data_magic {
 	DATA_NAME,
 	DATA_ROW,
 	DATA_COUNT,
+	DATA_END,	/* what comes next is of later versions */
 };
 
 #define NR_TEXTS	(3 + 2 * OUTPUT_VALUES)
@@ -27,6 +28,7 @@ enum data_magic {
  * @build_id:	likewise
  * @nr_texts:	head: title, type of the period, names and units of the values. Path: it. Name:
  *		it, module. Row: process, event, note, waker, state. Count: its name
+ * @reserved:	0
  */
 struct data_part {
 	__u32 magic;
@@ -38,6 +40,7 @@ struct data_part {
 	__u32 build_id_size;
 	__u8 build_id[BUILD_ID_SIZE];
 	__u32 nr_texts;
+	__u32 reserved;
 };
 
 /* No text is ""; NULL is. */
@@ -243,6 +246,8 @@ static bool take_part(struct data *data, const struct data_part *part,
 {
 	const char *texts[NR_TEXTS];
 
+	if (part->magic < DATA_HEAD || part->magic >= DATA_END)
+		return data->output;
 	if (part->size < sizeof(*part) || part->build_id_size > BUILD_ID_SIZE ||
 	    !find_texts(part, texts))
 		return false;
@@ -317,7 +322,7 @@ static bool read_bytes(struct data *data, const char *path)
 
 bool data_read(struct data *data, const char *path, const struct output_options *options)
 {
-	*data = (struct data){ .stacks.objects = &data->objects };
+	*data = (struct data){ .stacks = { objects_on_frame, &data->objects } };
 	objects_init(&data->objects);
 	data->objects.is_file = true;
 	if (!read_bytes(data, path))

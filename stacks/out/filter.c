@@ -40,7 +40,7 @@ static bool matches_symbol(const char *pattern, const struct location *location)
 	return matches(pattern, location->name);
 }
 
-static bool has_frame(struct output *output, __u32 tgid, const struct stack *stack)
+static bool has_frame(struct output *output, __u32 tgid, const struct stacks_stack *stack)
 {
 	const struct output_filter *filter = &output->options->filter;
 	const struct location *location;

@@ -100,7 +100,7 @@ static struct json_object *row_object(struct output *output, const struct output
 		json_put_text(json, "state", (char[]){ stack->state, 0 });
 	json_put_text(json, "note", stack->note);
 	if (stack->user)
-		json_put_text(json, "end", stack_stop_name(stack->user->stop));
+		json_put_text(json, "end", stacks_stop_name(stack->user->stop));
 	output_frames(output, stack, frames);
 	put_frames(json, frames, false);
 	json_put_text(json, "waker", stack->waker);

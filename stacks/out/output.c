@@ -122,7 +122,7 @@ static void add_location(struct output_frames *frames, const struct location *lo
 }
 
 /* @inwards: the outermost frame first */
-static void add_stack(struct output *output, const struct stack *stack, __u32 tgid,
+static void add_stack(struct output *output, const struct stacks_stack *stack, __u32 tgid,
 		      struct output_frames *frames, bool inwards)
 {
 	__u32 i, nr = stack ? stack->nr : 0;

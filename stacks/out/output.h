@@ -76,14 +76,14 @@ struct output_stack {
 	const char *process;	/* name of the process, or thread; NULL: stacks of all */
 	__u32 tgid;		/* 0: as @process, then generated code has no names */
 	__u32 pid;		/* 0: threads are not told apart */
-	const struct stack *kernel;
-	const struct stack *user;
+	const struct stacks_stack *kernel;
+	const struct stacks_stack *user;
 	const char *event;	/* shown as the innermost frame; or NULL */
 	const char *note;	/* of the stack, as its outermost frame; NULL: none */
 	char state;		/* of the thread, as ps has it; 0: not known */
 	const char *waker;	/* name of the thread that has ended the wait; NULL: not known */
-	const struct stack *waker_kernel;
-	const struct stack *waker_user;
+	const struct stacks_stack *waker_kernel;
+	const struct stacks_stack *waker_user;
 	__u64 values[OUTPUT_VALUES];
 };
 

@@ -182,7 +182,7 @@ static __u64 location_number(struct pprof *pprof, const struct location *locatio
 	return number;
 }
 
-static void add_locations(struct pprof *pprof, const struct stack *stack, __u32 tgid,
+static void add_locations(struct pprof *pprof, const struct stacks_stack *stack, __u32 tgid,
 			  struct bytes *ids)
 {
 	__u32 i;
@@ -217,6 +217,8 @@ static void write_sample(struct pprof *pprof, const struct output_stack *stack)
 		write_label(pprof, &message, "process", stack->process, 0);
 	if (stack->tgid)
 		write_label(pprof, &message, "pid", NULL, stack->tgid);
+	if (stack->pid)
+		write_label(pprof, &message, "tid", NULL, stack->pid);
 	if (stack->event)
 		write_label(pprof, &message, "event", stack->event, 0);
 	if (stack->note)

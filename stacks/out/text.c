@@ -182,7 +182,7 @@ struct unnamed {
 	} *files;		/* by object */
 };
 
-static void add_unnamed(struct output *output, struct unnamed *sums, const struct stack *stack,
+static void add_unnamed(struct output *output, struct unnamed *sums, const struct stacks_stack *stack,
 		      __u32 tgid, __u64 value)
 {
 	const struct location *location;

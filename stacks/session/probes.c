@@ -17,7 +17,6 @@ static const struct {
 	int nr_parts;
 } kinds[] = {
 	{ "", PROBE_FUNCTION, 1 },
-	{ "k:", PROBE_FUNCTION, 1 },
 	{ "kr:", PROBE_RETURN, 1 },
 	{ "t:", PROBE_TRACEPOINT, 2 },
 	{ "u:", PROBE_USER_FUNCTION, 2 },
@@ -187,14 +186,13 @@ static char *find_library(const char *file)
 	return path ?: find_in("/usr/local/lib:/lib64:/usr/lib64:/usr/lib:/lib", file);
 }
 
-/* A name without a slash is searched as a library (*.so, *.so.*) or a program. NULL: not found */
+/* A name without a slash is searched as a library, if it has .so in it, or a program. NULL: not found */
 static char *find_file(const char *file)
 {
 	if (strchr(file, '/'))
 		return access(file, R_OK) ? NULL : xstrdup(file);
-	if (strstr(file, ".so"))
-		return find_library(file);
-	return find_in(getenv("PATH"), file) ?: find_in("/usr/bin:/bin:/usr/sbin:/sbin", file);
+	return (strstr(file, ".so") ? find_library(file) : NULL) ?: find_in(getenv("PATH"), file) ?:
+	       find_in("/usr/bin:/bin:/usr/sbin:/sbin", file);
 }
 
 /* Of a pattern, libbpf takes no cookie: events of functions need none, as they are on the stack. */

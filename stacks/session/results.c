@@ -211,6 +211,7 @@ static void add_losses(struct session *session, struct output *output)
 	output_loss(output, "records: not taken in, as there was no time at the end",
 		    session->nr_unread);
 	output_loss(output, "records: malformed", session->stacks.nr_malformed);
+	output_loss(output, "stacks: no memory", session->stacks.nr_no_memory);
 	output_loss(output, "processes that were not followed: no memory",
 		    __atomic_exchange_n(&session->skel->bss->nr_not_followed, 0,
 					__ATOMIC_RELAXED));

@@ -112,7 +112,7 @@ int session_take_record(void *arg, void *data, size_t size)
 void session_init_stacks(struct session *session)
 {
 	objects_init(&session->objects);
-	session->stacks = (struct stacks){ .objects = &session->objects };
+	session->stacks = (struct stacks){ objects_on_frame, &session->objects };
 	child_announce(&session->skel->bss->own_child);
 }
 

@@ -15,21 +15,23 @@ struct kernel_symbol {
 static void add_symbol(struct kernel_names *names, char *line)
 {
 	struct kernel_symbol *symbol;
-	int name = 0, end = 0;
+	char *name, *module;
 	__u64 start;
-	char type;
 
-	if (sscanf(line, "%llx %c %n%*s%n", &start, &type, &name, &end) < 2 || !end || !start)
+	/* Address, type, name, and perhaps a tab and [module]; there are 200,000 such lines. */
+	start = strtoull(line, &name, 16);
+	if (!start || strlen(name) < 4)
 		return;
 	symbol = xpush(names->symbols, names->nr);
 	symbol->start = start;
-	if (line[end] == '\t' && line[end + 1] == '[') {
-		symbol->module = line + end + 2;
-		line[end + 2 + strcspn(symbol->module, "]")] = 0;
+	symbol->name = name + 3;
+	module = strchr(name + 3, '\t');
+	if (module) {
+		*module = 0;
+		symbol->module = module + 2;
+		module[2 + strcspn(symbol->module, "]")] = 0;
 	}
-	line[end] = 0;
-	symbol->name = line + name;
-	symbol->is_function = strchr("tTwW", type) && strcmp(symbol->name, "_etext") &&
+	symbol->is_function = strchr("tTwW", name[1]) && strcmp(symbol->name, "_etext") &&
 			      strcmp(symbol->name, "_einittext");
 }
 
@@ -49,6 +51,7 @@ void kernel_names_read(struct kernel_names *names)
 	size_t size = 0;
 
 	kernel_names_free(names);
+	names->is_read = true;
 	if (file && getdelim(&names->text, &size, 0, file) > 0)
 		next = names->text;
 	while ((line = strsep(&next, "\n")))
@@ -80,11 +83,13 @@ static bool is_in(const struct kernel_names *names, size_t i, __u64 address)
 	return address < ((symbol->start + PAGE) & ~(PAGE - 1));
 }
 
-const char *kernel_names_find(const struct kernel_names *names, __u64 address,
-			      const char **module)
+const char *kernel_names_find(struct kernel_names *names, __u64 address, const char **module)
 {
-	size_t nr = count_up_to(names->symbols, names->nr, sizeof(*names->symbols), address);
+	size_t nr;
 
+	if (!names->is_read)
+		kernel_names_read(names);
+	nr = count_up_to(names->symbols, names->nr, sizeof(*names->symbols), address);
 	*module = NULL;
 	if (!nr || !is_in(names, nr - 1, address))
 		return NULL;

@@ -386,7 +386,7 @@ static __u32 add_user(struct objects *objects, __u32 tgid, struct object object)
 	return add_object(objects, object);
 }
 
-void objects_add_row(struct objects *objects, __u32 tgid, const struct bpf_stack_object *row)
+static __u32 add_row(struct objects *objects, __u32 tgid, const struct bpf_stack_object *row)
 {
 	struct object object = {
 		.id = row->id,
@@ -397,13 +397,11 @@ void objects_add_row(struct objects *objects, __u32 tgid, const struct bpf_stack
 	};
 	__u32 index;
 
-	if (idmap_find(&objects->ids, row->id) >= 0)
-		return;
 	memcpy(object.build_id, row->build_id, object.build_id_size);
 	index = row->kind >= BPF_STACK_OBJECT_KERNEL ? add_kernel(objects, row, object) :
 						       add_user(objects, tgid, object);
 	object_at(objects, index)->in_stack = true;
-	idmap_set(&objects->ids, row->id, index);
+	return index;
 }
 
 /* A file that is not here is looked for by its build id, see symbols.c. */
@@ -429,8 +427,10 @@ void objects_add_path(struct objects *objects, struct object object, const char 
 	add_object(objects, object);
 }
 
-__u32 objects_by_id(struct objects *objects, __u32 tgid, __u64 id)
+static __u32 object_by_id(const struct stacks *stacks, __u32 tgid, __u32 id)
 {
+	struct objects *objects = stacks->arg;
+	const struct bpf_stack_object *row;
 	const struct object *object;
 	long index;
 
@@ -439,10 +439,10 @@ __u32 objects_by_id(struct objects *objects, __u32 tgid, __u64 id)
 		refresh(objects, tgid);
 	index = idmap_find(&objects->ids, id);
 	if (index < 0) {
-		objects->nr_unknown++;
-		index = add_object(objects, (struct object){
-			.name = xasprintf("[object %llu]", id),
-		});
+		row = stacks_object(stacks, id);
+		objects->nr_unknown += !row;
+		index = row ? add_row(objects, tgid, row) :
+			add_object(objects, (struct object){ .name = xasprintf("[object %u]", id) });
 		idmap_set(&objects->ids, id, index);
 	}
 	object = object_at(objects, index);
@@ -450,6 +450,18 @@ __u32 objects_by_id(struct objects *objects, __u32 tgid, __u64 id)
 	if (object->inode && !object->path)
 		refresh(objects, tgid);
 	return index;
+}
+
+void objects_on_frame(struct stacks *stacks, __u32 tgid, bool is_kernel,
+		      struct stacks_frame *frame)
+{
+	frame->object = frame->object ? object_by_id(stacks, is_kernel ? 0 : tgid, frame->object) :
+			OBJECT_NONE;
+	if (!is_kernel)
+		return;
+	/* Named by object as user frames, and turned back into an address. */
+	frame->addr += object_at(stacks->arg, frame->object)->kernel_start;
+	frame->object = OBJECT_KERNEL;
 }
 
 __u64 objects_nr_unopened(const struct objects *objects)

@@ -8,6 +8,7 @@
 #include <gelf.h>
 #include <linux/bpf.h>
 #include <sys/stat.h>
+#include "record/stacks.h"
 #include "util/util.h"
 
 /* As the kernel: longer ones are ignored. */
@@ -96,17 +97,16 @@ void objects_free(struct objects *objects);
 /* Opens what @tgid has mapped now: when it is gone, that is still known. */
 void objects_read_process(struct objects *objects, __u32 tgid);
 
-/* Takes what a record says of an object. @tgid has it mapped. */
-void objects_add_row(struct objects *objects, __u32 tgid, const struct bpf_stack_object *row);
-
 /* Of a file of stacks: an object whose file is perhaps here, too, at the same path */
 void objects_add_path(struct objects *objects, struct object object, const char *path);
 
 /*
- * Index of the object that the kernel knows as @id. @tgid has it mapped. If that is gone, the
- * object gets its file from the next process that is met with it.
+ * For struct stacks, with @arg: the objects. Frames get the index of their object in place of its
+ * id. @tgid has it mapped: if that is gone, the object gets its file from the next process that is
+ * met with it.
  */
-__u32 objects_by_id(struct objects *objects, __u32 tgid, __u64 id);
+void objects_on_frame(struct stacks *stacks, __u32 tgid, bool is_kernel,
+		      struct stacks_frame *frame);
 
 /* Files that are in stacks, and could not be opened so far */
 __u64 objects_nr_unopened(const struct objects *objects);

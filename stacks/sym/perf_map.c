@@ -8,6 +8,8 @@
 /* What a process and what all may have us read, in bytes; the largest known maps have 50 MB. */
 #define MAX_SIZE	(256 << 20)
 #define MAX_ALL		(1024 << 20)
+/* An entry, which the array has room for twice, and what malloc() adds to a name */
+#define ENTRY_SIZE	(2 * sizeof(struct perf_map_entry) + 32)
 /* Longer lines are cut */
 #define MAX_LINE	16384
 /* Code may have been thrown away: how many earlier lines to try */
@@ -133,8 +135,7 @@ struct perf_map *perf_map_parse(FILE *file, size_t *used, __u64 *nr_bad)
 
 	while (fgets(line, sizeof(line), file)) {
 		/* With what an entry takes. A line without an end may be all zeroes. */
-		*used += sizeof(struct perf_map_entry) +
-			 (strchr(line, '\n') ? strlen(line) : sizeof(line));
+		*used += ENTRY_SIZE + (strchr(line, '\n') ? strlen(line) : sizeof(line));
 		if (*used > end) {
 			*used = end;
 			++*nr_bad;

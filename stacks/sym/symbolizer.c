@@ -31,9 +31,9 @@ void symbolizer_init(struct symbolizer *symbolizer, struct objects *objects)
 		.objects = objects,
 		.finds_names = true,
 		.locations = check_memory(libbpf_get_error(locations) ? NULL : locations),
+		/* Of a file, it may be another kernel. */
+		.kernel.is_read = objects->is_file,
 	};
-	if (!objects->is_file)
-		kernel_names_read(&symbolizer->kernel);
 }
 
 /* @all: else what symbolizer_refresh() looks for again. Returns whether the kernel has some. */
@@ -252,9 +252,9 @@ void symbolizer_add_name(struct symbolizer *symbolizer, __u32 tgid, __u64 addr, 
 }
 
 const struct location *symbolizer_locate(struct symbolizer *symbolizer, __u32 tgid,
-					 const struct stack *stack, __u32 i)
+					 const struct stacks_stack *stack, __u32 i)
 {
-	const struct frame *frame = &stack->frames[i];
+	const struct stacks_frame *frame = &stack->frames[i];
 	struct location key = {
 		.object = frame->object,
 		.addr = frame->addr - frame->is_return,
@@ -272,10 +272,10 @@ const struct location *symbolizer_locate(struct symbolizer *symbolizer, __u32 tg
 	return make_location(symbolizer, &key);
 }
 
-bool symbolizer_has_begin(struct symbolizer *symbolizer, __u32 tgid, const struct stack *stack)
+bool symbolizer_has_begin(struct symbolizer *symbolizer, __u32 tgid, const struct stacks_stack *stack)
 {
 	const struct elf_file *file;
-	const struct frame *last;
+	const struct stacks_frame *last;
 	const char *name;
 	__u32 i;
 

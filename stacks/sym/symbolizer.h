@@ -2,43 +2,7 @@
 /* From frames to what people call them: the functions of the source. */
 #pragma once
 
-#include <bpf/stack_record.h>
 #include "sym/objects.h"
-
-/* Stacks by the ids that the kernel has for them, with frames that refer to objects. */
-struct frame {
-	__u32 object;	/* index */
-	__u32 is_return;	/* the call is in front of @addr */
-	__u64 addr;	/* offset in the file, or address */
-};
-
-struct stack {
-	__u64 id;		/* the kernel's */
-	__u32 nr;
-	__u8 stop;		/* enum bpf_stack_stop, of a user stack */
-	struct frame frames[];	/* innermost first */
-};
-
-/* All 0 but for @objects: none yet */
-struct stacks {
-	struct objects *objects;
-	struct idmap ids;	/* the kernel's id: stack */
-	__u64 nr_records;
-	__u64 nr_malformed;
-	__u64 nr_without_object;	/* records with an object that has no name */
-	__u64 nr_truncated;		/* records whose kernel stack is deeper */
-};
-
-void stacks_free(struct stacks *stacks);
-
-/* Takes the stacks of a record. false: it is malformed, and was counted. */
-bool stacks_add(struct stacks *stacks, const void *data, size_t size, struct bpf_stack_view *view);
-
-/* NULL: @id is 0, or the record with it was lost. Lives as long as @stacks. */
-const struct stack *stacks_find(const struct stacks *stacks, __u64 id);
-
-/* Why a walk ended (enum bpf_stack_stop), in words */
-const char *stack_stop_name(unsigned int stop);
 
 /*
  * Names of generated code: compilers at run time write them to /tmp/perf-PID.map, lines of
@@ -72,8 +36,9 @@ const char *perf_map_name(const struct perf_map *map, __u64 address);
 
 struct kernel_symbol;
 
-/* Names of functions of the kernel, as /proc/kallsyms has them */
+/* Names of functions of the kernel, as /proc/kallsyms has them. All 0: they are read when asked for. */
 struct kernel_names {
+	bool is_read;
 	char *text;
 	struct kernel_symbol *symbols;
 	size_t nr;
@@ -87,8 +52,7 @@ void kernel_names_free(struct kernel_names *names);
  * The function at @address; NULL if it is not known, or there is none. Sets @module to its module,
  * or NULL.
  */
-const char *kernel_names_find(const struct kernel_names *names, __u64 address,
-			      const char **module);
+const char *kernel_names_find(struct kernel_names *names, __u64 address, const char **module);
 
 enum location_kind {
 	LOCATION_USER,		/* in a file */
@@ -144,14 +108,14 @@ void symbolizer_free(struct symbolizer *symbolizer);
  * Valid until symbolizer_free(); the same for the same instruction.
  */
 const struct location *symbolizer_locate(struct symbolizer *symbolizer, __u32 tgid,
-					 const struct stack *stack, __u32 i);
+					 const struct stacks_stack *stack, __u32 i);
 
 /*
  * Is it known where a user stack begins? It is if the walk ended where a table says that there is
  * no caller, or at the entry of an ELF file, or in main. A frame pointer of 0 is no such end: what
  * has no frame pointers may have a 0 there while it has callers.
  */
-bool symbolizer_has_begin(struct symbolizer *symbolizer, __u32 tgid, const struct stack *stack);
+bool symbolizer_has_begin(struct symbolizer *symbolizer, __u32 tgid, const struct stacks_stack *stack);
 
 /*
  * What may have changed since is found again: generated code, and code of the kernel that had no

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <dlfcn.h>
+#include <signal.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include "sym/objects.h"
@@ -30,6 +32,55 @@ struct symbols {
  */
 static char *debug_path = "/usr/lib/debug";
 
+static volatile sig_atomic_t interrupted;
+static bool is_told;		/* how far a download is, on a line that has no end yet */
+
+/* The second one ends the program: a server that has not begun to answer is waited for. */
+static void on_interrupt(int number)
+{
+	interrupted = true;
+	signal(number, SIG_DFL);
+}
+
+/* Called each second at least once a server answers; a value that is not 0 ends the download. */
+static int on_progress(debuginfod_client *client, long done, long all)
+{
+	is_told = isatty(STDERR_FILENO);
+	if (is_told)
+		fprintf(stderr, "\rDownloading debug information: %ld of %ld kB; Ctrl-C ends all downloads ",
+			done >> 10, max(all, 0L) >> 10);
+	return interrupted;
+}
+
+/* libdwfl opens the library, too, and only if there are servers. */
+static void watch_downloads(Dwfl *dwfl)
+{
+	int (*set)(debuginfod_client *client, int (*fn)(debuginfod_client *, long, long));
+	debuginfod_client *client = getenv("DEBUGINFOD_URLS") ? dwfl_get_debuginfod_client(dwfl) : NULL;
+	void *library = client ? dlopen("libdebuginfod.so.1", RTLD_LAZY) : NULL;
+
+	set = library ? dlsym(library, "debuginfod_set_progressfn") : NULL;
+	if (set)
+		set(client, on_progress);
+}
+
+/* May download: what was measured is written all the same if that is interrupted. */
+#define INTERRUPTIBLE(call)	({				\
+	void (*old)(int) = signal(SIGINT, on_interrupt);	\
+	int result = call;					\
+	signal(SIGINT, old);					\
+	if (is_told)						\
+		fputc('\n', stderr);				\
+	is_told = false;					\
+	result; })
+
+static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+			  const char *file, const char *link, GElf_Word crc, char **path)
+{
+	return INTERRUPTIBLE(dwfl_standard_find_debuginfo(module, userdata, name, base, file, link,
+							  crc, path));
+}
+
 /*
  * libdwfl maps what it opens: the file itself is opened here, see elf_file.c, and one that it has
  * found by build id is opened again. Debug files stay mapped: only root and the caller can change
@@ -39,7 +90,8 @@ static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwar
 		    char **path, Elf **elf)
 {
 	const struct elf_file *file = *userdata;
-	int fd = file ? file->fd : dwfl_build_id_find_elf(module, userdata, name, base, path, elf);
+	int fd = file ? file->fd : INTERRUPTIBLE(dwfl_build_id_find_elf(module, userdata, name, base,
+									path, elf));
 
 	elf_end(*elf);
 	*elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ, file ? file->elf : NULL);
@@ -48,7 +100,7 @@ static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwar
 
 static const Dwfl_Callbacks callbacks = {
 	.find_elf = find_elf,
-	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.find_debuginfo = find_debuginfo,
 	.section_address = dwfl_offline_section_address,
 	.debuginfo_path = &debug_path,
 };
@@ -134,6 +186,7 @@ struct symbols *symbols_open(const struct object *object)
 	}
 	symbols->dwfl = dwfl_begin(&callbacks);
 	if (symbols->dwfl) {
+		watch_downloads(symbols->dwfl);
 		dwfl_report_begin(symbols->dwfl);
 		symbols->module = report(symbols, object, file);
 		dwfl_report_end(symbols->dwfl, NULL, NULL);

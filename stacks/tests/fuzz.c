@@ -24,7 +24,7 @@ static void mend_head(struct bpf_stack_record *rec, size_t size)
 static void fuzz_stream(const unsigned char *data, size_t size)
 {
 	struct objects objects;
-	struct stacks stacks = { .objects = &objects };
+	struct stacks stacks = { objects_on_frame, &objects };
 	struct bpf_stack_view view;
 	__u64 *words;
 
@@ -39,7 +39,7 @@ static void fuzz_stream(const unsigned char *data, size_t size)
 		if (part > sizeof(struct bpf_stack_record) &&
 		    stacks_add(&stacks, words, part, &view) &&
 		    stacks_find(&stacks, view.rec->user) && view.rec->nr_user && view.rec->user &&
-		    !stack_stop_name(stacks_find(&stacks, view.rec->user)->stop))
+		    !stacks_stop_name(stacks_find(&stacks, view.rec->user)->stop))
 			abort();
 		free(words);
 		data += part;

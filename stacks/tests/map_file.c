@@ -122,7 +122,7 @@ static void test_rights(void)
 	int error;
 
 	if (geteuid()) {
-		printf("ok %d - rights of others # SKIP not root\n", ++number);
+		printf("ok %d - file where the process could not make one # SKIP not root\n", ++number);
 		return;
 	}
 	mkdir("/dev/shm/stacks-test", 0755);

@@ -103,13 +103,44 @@ static void test_random(void)
 	check("random bytes", sum);
 }
 
+/* What is built with the library alone, as others would, prints a record that has a row, too. */
+static void test_example(const char *self)
+{
+	struct bpf_stack_object row = { .id = 222, .build_id_size = 2, .build_id = { 0xab, 0xcd } };
+	const char *wanted = "stack 0000000000000007, which ends at the outermost frame:\n"
+			     "abcd+0x10 *\n+0x20 *\n+0x30\n";
+	struct bpf_stack_record *head;
+	char text[256] = "", *command;
+	__u64 words[WORDS];
+	FILE *file, *example;
+
+	make_record(words);
+	head = (void *)words;
+	head->user = 7;
+	head->user_stop = BPF_STACK_STOP_COMPLETE;
+	head->nr_rows = 1;
+	memmove((char *)(words + 1) + sizeof(*head) + sizeof(row),
+		(char *)(words + 1) + sizeof(*head), 6 * sizeof(__u64));
+	memcpy((char *)(words + 1) + sizeof(*head), &row, sizeof(row));
+	head->size += sizeof(row);
+	file = tmpfile();
+	fwrite(words, head->size, 1, file);
+	fflush(file);
+	command = xasprintf("%.*s/offsets <&%d", (int)(basename(self) - self), self, fileno(file));
+	example = popen(command, "re");
+	check("library: example", fread(text, 1, sizeof(text) - 1, example) && !pclose(example) &&
+	      !strcmp(text, wanted));
+	fclose(file);
+	free(command);
+}
+
 /* Of three stacks with 1, 2 and 4 samples, the sum of those that are kept */
 static __u64 kept_by(struct output_filter filter)
 {
 	static const struct output_value value = { "samples", "count" };
 	union {
-		struct stack stack;
-		char room[sizeof(struct stack) + sizeof(struct frame)];
+		struct stacks_stack stack;
+		char room[sizeof(struct stacks_stack) + sizeof(struct stacks_frame)];
 	} user = {}, kernel = {}, generated = {};
 	struct output_options options = {
 		.files = { { .format = OUTPUT_TEXT } }, .nr_files = 1, .filter = filter,
@@ -124,9 +155,9 @@ static __u64 kept_by(struct output_filter filter)
 	output = output_new(&objects, &options, "title", &value, 1);
 	symbolizer_add_name(&output->symbolizer, 0, 0x1000, "ext4_read", "ext4");
 	symbolizer_add_name(&output->symbolizer, 7, 0x2000, "Java.run", "");
-	user.stack.frames[0] = (struct frame){ .object = OBJECT_FIRST, .addr = 0x10 };
-	kernel.stack.frames[0] = (struct frame){ .object = OBJECT_KERNEL, .addr = 0x1000 };
-	generated.stack.frames[0] = (struct frame){ .object = OBJECT_NONE, .addr = 0x2000 };
+	user.stack.frames[0] = (struct stacks_frame){ .object = OBJECT_FIRST, .addr = 0x10 };
+	kernel.stack.frames[0] = (struct stacks_frame){ .object = OBJECT_KERNEL, .addr = 0x1000 };
+	generated.stack.frames[0] = (struct stacks_frame){ .object = OBJECT_NONE, .addr = 0x2000 };
 	user.stack.nr = kernel.stack.nr = generated.stack.nr = 1;
 	output_add(output, &(struct output_stack){
 		.process = "one", .user = &user.stack, .kernel = &kernel.stack, .values = { 1 } });
@@ -182,7 +213,7 @@ static void test_idmap(void)
 	idmap_free(&map);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	printf("TAP version 13\n");
 	test_record();
@@ -190,6 +221,7 @@ int main(void)
 	test_printable();
 	test_idmap();
 	test_filter();
+	test_example(*argv);
 	printf("1..%d\n", number);
 	return failed;
 }

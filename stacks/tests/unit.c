@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Parts of the program and its libraries that need no rights. Prints KTAP. */
 #include <fcntl.h>
+#include <malloc.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <arpa/inet.h>
 #include <linux/nsfs.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -36,15 +39,17 @@ static void test_kernel_names(void)
 	struct kernel_names names = {};
 	const char *module;
 
-	kernel_names_read(&names);
+	/* They are read when the first one is asked for. */
+	kernel_names_find(&names, 0, &module);
 	if (!names.nr) {
 		printf("ok %d - kernel: gaps # SKIP no addresses in /proc/kallsyms\n", ++number);
-		return;
+		goto end;
 	}
 	check("kernel: first function", kernel_names_find(&names, address_of("_stext"), &module));
 	check("kernel: gap behind the image",
 	      !kernel_names_find(&names, address_of("_etext") + (64 << 20), &module));
 	check("kernel: no code", !kernel_names_find(&names, ~0ULL, &module));
+end:
 	kernel_names_free(&names);
 }
 
@@ -71,6 +76,24 @@ static void test_perf_map(void)
 	check("perf map: too many", map && !perf_map_name(map, 0x1008));
 	perf_map_free(map);
 	unlink(path);
+}
+
+/* What is counted is at least what a map takes, also of the shortest names. */
+static void test_perf_map_size(void)
+{
+	size_t before = mallinfo2().uordblks, used = 0, i;
+	FILE *file = tmpfile();
+	struct perf_map *map;
+	__u64 nr_bad = 0;
+
+	for (i = 1; i < 150000; i++)
+		fprintf(file, "%zx 1 f\n", i);
+	rewind(file);
+	map = perf_map_parse(file, &used, &nr_bad);
+	before = mallinfo2().uordblks + mallinfo2().hblkhd - before;
+	check("perf map: counted as it is", !nr_bad && used >= before);
+	perf_map_free(map);
+	fclose(file);
 }
 
 /* A copy of this program, of user @uid, that @edit has changed */
@@ -327,7 +350,7 @@ static bool has_lines(const struct location *location)
 /* Looks for the lines in the program @path. */
 static bool finds_lines(const char *path, bool wanted)
 {
-	struct stack *stack = xcalloc(1, sizeof(*stack) + sizeof(stack->frames[0]));
+	struct stacks_stack *stack = xcalloc(1, sizeof(*stack) + sizeof(stack->frames[0]));
 	struct symbolizer symbolizer;
 	struct symbol_table table = {};
 	const struct symbol *symbol;
@@ -352,7 +375,7 @@ static bool finds_lines(const char *path, bool wanted)
 	symbol = symbol_of(&table, "inlines", false);
 	elf_code_segment(elf, symbol->start, true, &segment);
 	for (at = 0; at < symbol->size && !found; at++) {
-		stack->frames[0] = (struct frame){
+		stack->frames[0] = (struct stacks_frame){
 			.object = OBJECT_FIRST,
 			.addr = symbol->start + at - segment.p_vaddr + segment.p_offset,
 		};
@@ -402,6 +425,14 @@ static void test_check(void)
 	elf_file_close(file);
 }
 
+static void test_open(void)
+{
+	int fd = file_open("/proc/self/exe");
+
+	check("files: not of /proc", file_open("/proc/self/maps") < 0 && fd >= 0);
+	close(fd);
+}
+
 static void test_owners(void)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), copy = file_copy(fd, PAGE);
@@ -442,6 +473,52 @@ static void test_descriptors(void)
 	objects_free(&objects);
 }
 
+/* Takes a request, begins to answer, and then interrupts whoever asks. */
+static void serve(int server, int asked)
+{
+	static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n1234";
+	char text[64];
+	int fd = accept(server, NULL, NULL);
+
+	if (read(fd, text, sizeof(text)) > 0 && write(fd, answer, sizeof(answer)) > 0 &&
+	    write(asked, text, 1) == 1)
+		kill(getppid(), SIGINT);
+	pause();
+}
+
+static void test_downloads(void)
+{
+	struct object object = { .name = "absent", .build_id = "no such build id!!!", .build_id_size = 20 };
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	char url[64], cache[] = "/tmp/stacks-cache-XXXXXX", *command;
+	socklen_t size = sizeof(address);
+	int server = socket(AF_INET, SOCK_STREAM, 0);
+	__u64 begin = now_ns();
+	int asked[2];
+	pid_t child;
+
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (system("ip link set lo up 2>/dev/null") < 0 || bind(server, (void *)&address, size) ||
+	    listen(server, 1) || getsockname(server, (void *)&address, &size) ||
+	    pipe2(asked, O_NONBLOCK))
+		perror("a server");
+	child = fork();
+	if (!child)
+		serve(server, asked[1]);
+	snprintf(url, sizeof(url), "http://127.0.0.1:%d", ntohs(address.sin_port));
+	setenv("DEBUGINFOD_URLS", url, 1);
+	setenv("DEBUGINFOD_CACHE_PATH", mkdtemp(cache), 1);
+	check("download: interrupted", !symbols_open(&object) && now_ns() - begin < 20000000000ULL &&
+	      read(asked[0], url, 1) == 1);
+	unsetenv("DEBUGINFOD_URLS");
+	kill(child, SIGKILL);
+	close(server);
+	command = xasprintf("rm -rf %s", cache);
+	if (system(command))
+		perror(command);
+	free(command);
+}
+
 static void test_lines(void)
 {
 	check("lines: inlined function", finds_lines("/proc/self/exe", true));
@@ -476,14 +553,17 @@ int main(void)
 	test_rows();
 	test_kernel_names();
 	test_perf_map();
+	test_perf_map_size();
 	test_elf();
 	test_truncated();
 	test_descriptors();
+	test_open();
 	test_owners();
 	test_aliases();
 	test_functions();
 	test_stripped();
 	test_demangle();
+	test_downloads();
 	test_lines();
 	test_check();
 	printf("1..%d\n", number);

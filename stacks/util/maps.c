@@ -114,7 +114,8 @@ int file_open(const char *path)
 	if (fd < 0)
 		return -1;
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+	/* Files of /proc have no size, and do something when they are read. */
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size)
 		opened = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	else
 		errno = ENODEV;

@@ -4,6 +4,7 @@
 #include <bpf/btf.h>
 #include <bpf/hashmap.h>
 #include <bpf/libbpf.h>
+#include <sys/auxv.h>
 #include "util/util.h"
 
 void p_err(const char *fmt, ...)
@@ -78,16 +79,29 @@ int compare_keys(const void *left, const void *right)
 }
 
 /* FNV-1a with a final mix, as tables take the low bits. */
-__u64 hash_bytes(const void *data, size_t len)
+static __u64 hash_from(__u64 h, const void *data, size_t len)
 {
 	const unsigned char *p = data;
-	__u64 h = 0xcbf29ce484222325ULL;
 
 	while (len--)
 		h = (h ^ *p++) * 0x100000001b3ULL;
 	h ^= h >> 32;
 	h *= 0x9e3779b97f4a7c15ULL;
 	return h ^ h >> 29;
+}
+
+__u64 hash_bytes(const void *data, size_t len)
+{
+	return hash_from(0xcbf29ce484222325ULL, data, len);
+}
+
+/* The kernel has random bytes for each program. */
+__u64 hash_secretly(const void *data, size_t len)
+{
+	__u64 secret;
+
+	memcpy(&secret, (const void *)getauxval(AT_RANDOM), sizeof(secret));
+	return hash_from(secret, data, len);
 }
 
 void proc_read(__u32 pid, const char *name, char *text, size_t size)
@@ -151,7 +165,7 @@ void idmap_free(struct idmap *map)
 
 __u32 strings_number(struct strings *strings, const char *text)
 {
-	__u64 key = hash_bytes(text, strlen(text));
+	__u64 key = hash_secretly(text, strlen(text));
 	long i;
 
 	for (; (i = idmap_find(&strings->index, key)) >= 0; key++) {

@@ -62,6 +62,8 @@ int compare_keys(const void *left, const void *right);
 	do { if (nr) qsort(array, nr, sizeof(*(array)), compare); } while (0)
 
 __u64 hash_bytes(const void *data, size_t len);
+/* For keys that somebody else chooses: it is another hash in each run. */
+__u64 hash_secretly(const void *data, size_t len);
 /* Does the kernel's BTF have such a function (BTF_KIND_FUNC), or type? */
 bool kernel_has(const char *name, int kind);
 
