@@ -46,7 +46,7 @@ static const struct check {
 	{ NULL, "functions of programs: count, snoop", NEED_NOTHING, "CONFIG_UPROBES=y",
 		FUNCTION, "bpf_uprobe_multi_link_attach" },
 	{ NULL, "tables for generated code: jit", NEED_NOTHING,
-		"CONFIG_UNWIND_USER_TABLES=y; without, stacks end in generated code",
+		"CONFIG_UNWIND_USER_CODE=y; without, stacks end in generated code",
 		FUNCTION, "bpf_user_code_set" },
 	{ "Rights", "CAP_BPF", NEED_RIGHT, "be root, or setpriv --ambient-caps +bpf,+perfmon",
 		CAPABILITY, NULL, CAP_BPF },

@@ -173,8 +173,8 @@ struct jit_piece *jit_process_piece(const struct jit_process *process, __u64 add
 const struct jit_code *jit_process_find(const struct jit_process *process, __u64 address);
 
 /*
- * The sections .eh_frame that a process has registered with libgcc. Compilers that are built on LLVM
- * (of PostgreSQL, numba, Julia) do that for the code that they generate.
+ * The sections .eh_frame that a process has registered with libgcc, as PostgreSQL does for the code
+ * that LLVM generates
  */
 
 /*
