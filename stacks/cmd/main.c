@@ -15,6 +15,12 @@
 	"(u:libc.so.6:malloc); FUNC of a file is mangled for C++ and Rust."
 
 static const struct command commands[] = {
+	{ "alloc", CMD_ALLOC, "memory that is not freed: bytes and blocks by stack", COMMAND_DOC,
+		"Adds up by user stack the memory that is allocated during the measurement, and "
+		"not freed at its end: of COMMAND and all that it starts, of processes (-p), or of "
+		"all but this one. Probes malloc() and its relatives in libc, in files that the "
+		"processes have mapped, in COMMAND, and in the file of -l.",
+		session_count },
 	{ "check", CMD_CHECK, "what this kernel supports, and how to get what is missing", "[FILE]",
 		"Tells what the running kernel and your rights allow, and for what is missing (NO, "
 		"or - if there is a way without it) how to get it. Of FILE, or of all code of a "

@@ -316,7 +316,15 @@ void output_put_number(FILE *file, __u64 number, const char *what)
 
 void output_put_value(FILE *file, const struct output_value *value, __u64 number)
 {
-	if (strcmp(value->unit, "nanoseconds"))
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+	double size = number;
+	size_t i = 0;
+
+	if (!strcmp(value->unit, "bytes")) {
+		for (; size >= 1024 && i < ARRAY_SIZE(units) - 1; i++)
+			size /= 1024;
+		fprintf(file, "%.*f %s %s", i ? 2 : 0, size, units[i], value->name);
+	} else if (strcmp(value->unit, "nanoseconds"))
 		output_put_number(file, number, value->name);
 	else
 		fprintf(file, "%llu.%06llu s %s", number / 1000000000,

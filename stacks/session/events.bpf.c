@@ -63,6 +63,7 @@ struct task_struct {
 	int pid;
 	int tgid;
 	__u64 start_time;
+	__u64 self_exec_id;
 	struct task_struct *group_leader;
 	struct css_set *cgroups;
 	char comm[COMM_SIZE];
@@ -82,6 +83,7 @@ extern int bpf_stack_capture(void *ctx, void *ring, void *snapshots,
 extern int bpf_stack_capture_task(struct task_struct *task, void *ring, void *snapshots,
 				  struct bpf_stack_capture *io, __u32 io__sz) __ksym;
 extern int bpf_mapping_snapshot_reset(void *snapshots, __u64 key0, __u64 key1) __ksym;
+extern bool bpf_session_is_return(void *ctx) __ksym;
 
 /* Its size is set before the load. */
 struct {
@@ -571,6 +573,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		end_wait(next, wait, now);
 	return 0;
 }
+
+#include "session/alloc.bpf.h"
 
 /* For "stacks dump": the stacks of threads, which go on meanwhile. */
 SEC("iter.s/task")

@@ -63,7 +63,7 @@ struct count_key {
 /* Events of one kind */
 struct count {
 	__u64	events;
-	__u64	ns;		/* of waits, from the switch to another task to the wake-up */
+	__u64	ns;		/* of waits, from the switch to another task to the wake-up; or bytes */
 	__u64	delay_ns;	/* from there to the switch back */
 };
 
@@ -72,11 +72,18 @@ struct event_stats {
 	__u64	events;
 	__u64	pending;	/* their user stack was not known at once */
 	__u64	full;		/* not counted, as there is no room in the map */
-	__u64	busy;		/* not counted, as the interrupted code has locked the map */
+	__u64	busy;		/* not counted, as the interrupted code has locked the map, or no memory */
 	__u64	brief;		/* shorter than was asked for */
 	__u64	no_memory;	/* switches of tasks that there was no memory for */
 	__u64	no_waker;	/* stacks of wakers that were not known at once */
+	__u64	freed;		/* blocks */
+	__u64	no_free;	/* blocks whose address was returned again: their free was not seen */
 } __attribute__((aligned(64)));
+
+/* Functions of allocators that have the same arguments; the cookies of their probes */
+enum alloc_kind {
+	ALLOC_FREE, ALLOC_MALLOC, ALLOC_CALLOC, ALLOC_REALLOC, ALLOC_ALIGNED, ALLOC_POSIX_MEMALIGN,
+};
 
 /* An event: the payload of a record of stacks, which sets the ids; or without any, a record */
 struct event_record {

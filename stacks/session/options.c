@@ -89,6 +89,10 @@ static const struct {
 	unsigned int low;
 	unsigned int high;
 } table[] = {
+	{ CMD_ALLOC, { "allocator", 'l', "FILE", 0, "also probe this allocator, with C++'s operators: std::bad_alloc ends the program then" },
+		TEXT(allocator) },
+	{ CMD_ALLOC, { "blocks", 'B', "N", 0, "room for that many blocks that are not freed (default 1048576)" },
+		NUMBER(blocks, 1, 1 << 26) },
 	{ CMD_COUNT, { "per-process", 'P', NULL, 0, "count each process apart, as -k process" },
 		FLAG(filter.by_process) },
 	{ CMD_OFFCPU, { "min", 'm', "US", 0, "only waits of at least so many microseconds" },
@@ -112,8 +116,8 @@ static const struct {
 	{ LOOKS_AT_STACKS | CMD_JIT | CMD_CHECK, { "pid", 'p', "PID,...", 0, "processes that run already, until they end" } },
 	{ LOOKS_AT_STACKS | CMD_JIT, { "verbose", 'v', NULL, 0, "also print counters that are 0" },
 		FLAG(verbose) },
-	{ LOOKS_AT_STACKS, { "user", 'U', NULL, 0, "only user stacks" }, FLAG(user_only) },
-	{ LOOKS_AT_STACKS, { "kernel", 'K', NULL, 0, "only kernel stacks" }, FLAG(kernel_only) },
+	{ LOOKS_AT_STACKS & ~CMD_ALLOC, { "user", 'U', NULL, 0, "only user stacks" }, FLAG(user_only) },
+	{ LOOKS_AT_STACKS & ~CMD_ALLOC, { "kernel", 'K', NULL, 0, "only kernel stacks" }, FLAG(kernel_only) },
 	{ MEASURES, { "tid", 't', "TID", 0, "only this thread" }, NUMBER(filter.tid, 1, INT_MAX) },
 	{ MEASURES, { "cpu", 'C', "CPU,...", 0, "only these CPUs" } },
 	{ MEASURES, { "cgroup", 'G', "PATH", 0, "only tasks of this cgroup, in /sys/fs/cgroup" },
@@ -269,7 +273,8 @@ void options_parse(struct options *options, const struct command *command, int a
 		.what = command->what,
 		.buffer = 8,
 		.rows = command->what & (CMD_DUMP | CMD_CHECK) ? 1 : 65536,
-		.filter.by_process = command->what & (SAMPLES | CMD_OFFCPU),
+		.blocks = command->what == CMD_ALLOC ? 1 << 20 : 1,
+		.filter.by_process = command->what & (SAMPLES | CMD_ALLOC | CMD_OFFCPU),
 		.interval = command->what == CMD_TOP ? 2 : 0,
 		.output.nr_stacks = command->what == CMD_DUMP ? UINT_MAX : 10,
 	};

@@ -80,6 +80,9 @@ void probes_set_autoload(const struct probes *probes, struct events_bpf *skel);
 int probes_attach(struct probes *probes, struct events_bpf *skel, pid_t pid, __u64 *nr_places);
 void probes_detach(struct probes *probes);
 
+/* A name without a slash is searched as a library, if it has .so in it, or a program. NULL: not found */
+char *probes_find_file(const char *file);
+
 /* Of an event, by its number; NULL: it is none, but 0 or an address. */
 const struct probe *probes_find(const struct probes *probes, __u64 nr);
 
@@ -98,11 +101,13 @@ enum {
 	CMD_REPORT	= 1 << 8,
 	CMD_SNOOP	= 1 << 9,
 	CMD_TOP		= 1 << 10,
+	CMD_ALLOC	= 1 << 11,
 	SAMPLES		= CMD_PROFILE | CMD_RECORD | CMD_TOP,
 	PROBES		= CMD_COUNT | CMD_SNOOP,
-	MEASURES	= SAMPLES | PROBES | CMD_OFFCPU,
+	MEASURES	= SAMPLES | PROBES | CMD_ALLOC | CMD_OFFCPU,
 	LOOKS_AT_STACKS	= MEASURES | CMD_DUMP,
 	READS_FILES	= CMD_DIFF | CMD_REPORT,
+	ADDS_UP		= CMD_ALLOC | CMD_OFFCPU,	/* more than numbers of events */
 	PRINTS_MEANWHILE = CMD_SNOOP | CMD_TOP,
 	WRITES_FILES	= (LOOKS_AT_STACKS & ~PRINTS_MEANWHILE) | READS_FILES,
 	FILTERS		= WRITES_FILES & ~CMD_RECORD,	/* a recording is filtered later */
@@ -114,6 +119,8 @@ struct options {
 	double seconds;		/* 0: until the target ends, or a signal comes */
 	unsigned int buffer;	/* size of the ring buffer, in MiB */
 	unsigned int rows;	/* different stacks that can be counted */
+	unsigned int blocks;	/* of memory, the same */
+	const char *allocator;	/* a file that has one, too; or NULL */
 	pid_t pids[MAX_PIDS];
 	size_t nr_pids;		/* 0: none was given */
 	struct event_filter filter;

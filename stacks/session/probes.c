@@ -186,8 +186,7 @@ static char *find_library(const char *file)
 	return path ?: find_in("/usr/local/lib:/lib64:/usr/lib64:/usr/lib:/lib", file);
 }
 
-/* A name without a slash is searched as a library, if it has .so in it, or a program. NULL: not found */
-static char *find_file(const char *file)
+char *probes_find_file(const char *file)
 {
 	if (strchr(file, '/'))
 		return access(file, R_OK) ? NULL : xstrdup(file);
@@ -200,7 +199,7 @@ static struct bpf_link *attach_user(const struct bpf_program *prog, const struct
 				    pid_t pid, __u64 nr)
 {
 	LIBBPF_OPTS(bpf_uprobe_multi_opts, opts, .retprobe = probe->kind == PROBE_USER_RETURN);
-	char *path = find_file(probe->where);
+	char *path = probes_find_file(probe->where);
 	const char *name = probe->what;
 	struct bpf_link *link = NULL;
 	int error = ENOENT;

@@ -16,7 +16,7 @@ static void set_variables(const struct session *session, struct events_bpf *skel
 	skel->rodata->wanted_stacks = (options->user_only ? 0 : BPF_STACK_KERNEL) |
 				      (options->kernel_only ? 0 : BPF_STACK_USER);
 	skel->rodata->report_events = options->what == CMD_SNOOP;
-	skel->data->enabled = !options->command;
+	skel->data->enabled = !options->command && options->what != CMD_ALLOC;
 }
 
 static int set_filters(struct session *session)
@@ -68,8 +68,11 @@ int programs_load(struct session *session)
 	bpf_map__set_max_entries(skel->maps.records, options->buffer << 20);
 	if (options->what != CMD_SNOOP)
 		bpf_map__set_max_entries(skel->maps.counts, options->rows);
+	bpf_map__set_max_entries(skel->maps.blocks, options->blocks);
 	probes_set_autoload(&options->probes, skel);
 	bpf_program__set_autoload(skel->progs.on_fork, session->nr_targets);
+	bpf_program__set_autoload(skel->progs.on_alloc, options->what == CMD_ALLOC);
+	bpf_program__set_autoload(skel->progs.count_blocks, options->what == CMD_ALLOC);
 	bpf_program__set_autoload(skel->progs.on_sample, options->what & SAMPLES);
 	bpf_program__set_autoload(skel->progs.on_switch, options->what == CMD_OFFCPU);
 	bpf_program__set_autoload(skel->progs.on_waking, options->what == CMD_OFFCPU);
@@ -93,6 +96,8 @@ static int attach_events(struct session *session)
 
 	if (options->what == CMD_OFFCPU)
 		return 0;
+	if (options->what == CMD_ALLOC)
+		return allocators_attach(session);
 	if (!(options->what & SAMPLES)) {
 		error = probes_attach(&options->probes, skel, options->nr_pids == 1 ?
 				      options->pids[0] : -1, &nr);
@@ -112,6 +117,7 @@ static int attach_events(struct session *session)
 
 static void detach(struct session *session)
 {
+	perf_events_close(&session->allocators);
 	probes_detach(&session->options->probes);
 	perf_events_close(&session->samples);
 }
@@ -191,6 +197,7 @@ int programs_stop(struct session *session)
 {
 	int error = session->options->what == CMD_OFFCPU ? end_waits(session) : 0;
 
+	session->skel->bss->over = true;
 	detach(session);
 	return error;
 }
@@ -198,11 +205,15 @@ int programs_stop(struct session *session)
 /* Once nothing is attached, programs may still run: they are waited for. */
 int programs_end(struct session *session)
 {
+	const struct bpf_program *sum = session->skel->progs.count_blocks;
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
 	int error;
 
 	/* Walks that are still pending stay so. */
 	events_bpf__detach(session->skel);
 	error = programs_wait(session);
+	if (!error && session->options->what == CMD_ALLOC)
+		error = bpf_prog_test_run_opts(bpf_program__fd(sum), &opts);
 	if (!session->interval)
 		programs_read_stats(session);
 	if (error)

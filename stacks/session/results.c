@@ -17,6 +17,7 @@ static const struct {
 	{ CMD_DUMP, 1, { { "threads", "count" } } },
 	{ CMD_OFFCPU, 3, { { "blocked", "nanoseconds" }, { "blocks", "count" },
 			   { "delay", "nanoseconds" } } },
+	{ CMD_ALLOC, 2, { { "outstanding", "bytes" }, { "blocks", "count" } } },
 };
 
 struct output *session_output(struct session *session)
@@ -96,7 +97,7 @@ static void add_row(struct session *session, struct output *output, const struct
 	struct output_stack stack = {
 		.tgid	= key->who.tgid,
 		.pid	= key->who.pid,
-		.values	= { options->what == CMD_OFFCPU ? count->ns : count->events, count->events,
+		.values	= { options->what & ADDS_UP ? count->ns : count->events, count->events,
 			    count->delay_ns },
 		.waker_kernel = stacks_find(&session->stacks, key->waker_kernel),
 		.waker_user = stacks_find(&session->stacks, key->waker_user),
@@ -172,7 +173,7 @@ static void add_errors(struct session *session, struct output *output)
 			continue;
 		output_loss(output, strings_format(&output->texts, "events without any stack: %s",
 						   strerror(i)), nr);
-		session->nr_without_stack += session->options->what == CMD_OFFCPU ? 0 : nr;
+		session->nr_without_stack += session->options->what & ADDS_UP ? 0 : nr;
 	}
 }
 
@@ -247,7 +248,8 @@ static __u64 missed_runs(const struct session *session)
 static const char *event_name(const struct session *session)
 {
 	return session->options->what & SAMPLES ? "sample" :
-	       session->options->what == CMD_OFFCPU ? "wait" : "event";
+	       session->options->what == CMD_OFFCPU ? "wait" :
+	       session->options->what == CMD_ALLOC ? "allocation" : "event";
 }
 
 void session_add_counts(struct session *session, struct output *output)
@@ -258,14 +260,19 @@ void session_add_counts(struct session *session, struct output *output)
 	output_count(output, "records from the kernel", session->stacks.nr_records);
 	output_count(output, "user stacks that came later", session->stats.pending);
 	output_count(output, "waits shorter than the minimum (-m)", session->stats.brief);
+	output_count(output, "blocks freed", session->stats.freed);
 	session->nr_missed_now = since(&session->nr_missed, missed_runs(session));
 	output_loss(output, "events: a BPF program was running already",
 		    session->options->probes.nr_missed + session->nr_missed_now);
 	output_loss(output, "switches: no memory", session->stats.no_memory);
+	output_loss(output, "frees that were not seen: another block has the address",
+		    session->stats.no_free);
 	output_loss(output, "stacks of wakers that were not known at once",
 		    session->stats.no_waker);
-	output_loss(output, "events: no room to count more stacks (--rows)", session->stats.full);
-	output_loss(output, "events: the counters were locked", session->stats.busy);
+	output_loss(output, session->options->what == CMD_ALLOC ?
+		    "allocations: no room for more blocks (--blocks), or stacks (--rows)" :
+		    "events: no room to count more stacks (--rows)", session->stats.full);
+	output_loss(output, "events: the counters were locked, or no memory", session->stats.busy);
 	output_loss(output, "events without their user stack: it was not known when this ended",
 		    session->nr_unmatched);
 	add_losses(session, output);
@@ -276,6 +283,7 @@ static void check_sum(struct session *session, struct output *output, bool last)
 {
 	__u64 sum, all;
 
+	session->nr_known += session->stats.freed + session->stats.no_free;
 	session->nr_known += session->stats.full + session->stats.busy + session->stats.brief +
 			     session->nr_without_stack;
 	session->nr_all += session->stats.events;

@@ -301,6 +301,8 @@ static void say_begin(const struct session *session)
 		return;
 	if (options->what == CMD_OFFCPU)
 		fprintf(stderr, "Measuring waits of %s. Ctrl-C ends it.\n", session->title);
+	else if (options->what == CMD_ALLOC)
+		fprintf(stderr, "Keeping blocks of %s. Ctrl-C ends it.\n", session->title);
 	else if (options->what & SAMPLES && options->sampling.period)
 		fprintf(stderr, "Sampling %s, every %u events. Ctrl-C ends it.\n",
 			session->title, options->sampling.period);

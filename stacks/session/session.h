@@ -78,6 +78,7 @@ struct session {
 	struct events_bpf *skel;
 	struct ring_buffer *ring;
 	struct perf_events samples;
+	struct perf_events allocators;	/* probes of them */
 	__u64 begin;			/* CLOCK_MONOTONIC, when all was attached */
 	__u64 begin_ns;			/* the same, since 1970 */
 	__u64 interval;			/* the same of the interval, see cmd/profile.c */
@@ -161,6 +162,9 @@ void session_find_stacks(struct session *session, struct output *output, __u64 e
 
 /* All that is missing in what will be printed, and what happened */
 void session_add_counts(struct session *session, struct output *output);
+
+/* Probes the allocators of the targets. Returns 0, or a negative errno, which was printed. */
+int allocators_attach(struct session *session);
 
 /* For session_run(); all return 0, or a negative errno. */
 int programs_load(struct session *session);

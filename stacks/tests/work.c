@@ -102,6 +102,137 @@ NO_IPA void jumps(jmp_buf buffer)
 	sink += setjmp(buffer);
 }
 
+/* So that the compiler leaves no block out */
+static void *volatile kept;
+
+NO_IPA void *keep(void *block)
+{
+	kept = block;
+	return block;
+}
+
+/* What is not freed: by @n blocks of 100 bytes, and */
+NO_IPA void leaks_small(int n)
+{
+	while (n--)
+		keep(malloc(100));
+}
+
+/* as many of 5000, with others between them that are freed, */
+NO_IPA void leaks_large(int n)
+{
+	while (n--) {
+		void *freed = keep(malloc(700));
+
+		keep(malloc(5000));
+		free(freed);
+	}
+}
+
+NO_IPA void leaks_zeroed(int n)
+{
+	while (n--)
+		keep(calloc(7, 30));
+}
+
+/* one of 64 KiB, */
+NO_IPA void grows(void)
+{
+	void *block = NULL;
+	size_t size;
+
+	for (size = 16; size <= 65536; size *= 2)
+		block = keep(realloc(block, size));
+	/* There is no room for this: nothing changes. */
+	keep(realloc(block, (size_t)1 << 62));
+}
+
+/* three of 1000, */
+NO_IPA void aligns(void)
+{
+	void *block = NULL;
+
+	if (posix_memalign(&block, 64, 1000))
+		exit(1);
+	keep(block);
+	keep(aligned_alloc(128, 1000));
+	/* An alignment that there is not: nothing is allocated. */
+	sink += posix_memalign(&block, 3, 1000);
+	if (posix_memalign(&block, 256, 1000))
+		exit(1);
+	keep(block);
+}
+
+NO_IPA void *leaks_in_thread(void *arg)
+{
+	keep(malloc(77));
+	return keep(malloc(33));
+}
+
+/* and nothing. */
+NO_IPA void frees(int n)
+{
+	void *block;
+
+	while (n--) {
+		block = keep(realloc(keep(malloc(100)), 200));
+		free(block);
+		/* glibc frees it, too. */
+		if (keep(realloc(keep(calloc(1, 10)), 0)))
+			sink++;
+	}
+}
+
+static void *slots[16];
+
+/* Threads free and move blocks of each other. */
+NO_IPA void *exchanges(void *arg)
+{
+	int n = *(int *)arg;
+	void *block;
+
+	while (n--) {
+		block = __atomic_exchange_n(&slots[n * 7 % 16], NULL, __ATOMIC_SEQ_CST);
+		if (n % 2) {
+			block = realloc(block, n % 5000 + 1);
+		} else {
+			free(block);
+			block = keep(malloc(n % 5000 + 1));
+		}
+		free(__atomic_exchange_n(&slots[n * 5 % 16], block, __ATOMIC_SEQ_CST));
+	}
+	return NULL;
+}
+
+static void exchange(int n)
+{
+	pthread_t threads[4];
+	int i;
+
+	for (i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, exchanges, &n);
+	for (i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	for (i = 0; i < 16; i++)
+		free(slots[i]);
+}
+
+static void leak(int n)
+{
+	pthread_t thread;
+	void *block;
+
+	leaks_small(n);
+	leaks_large(n);
+	leaks_zeroed(n);
+	grows();
+	aligns();
+	frees(n);
+	pthread_create(&thread, NULL, leaks_in_thread, NULL);
+	pthread_join(thread, &block);
+	free(block);
+}
+
 static void wait_and_wake(int n)
 {
 	pthread_t thread;
@@ -166,6 +297,19 @@ int main(int argc, char **argv)
 		wait_and_wake(n);
 	} else if (!strcmp(mode, "holds")) {
 		hold(n);
+	} else if (!strcmp(mode, "leaks")) {
+		leak(n);
+	} else if (!strcmp(mode, "exchanges")) {
+		exchange(n);
+	} else if (!strcmp(mode, "leaks-each-second")) {
+		for (i = 0; i < n; i++) {
+			leaks_small(10);
+			frees(10);
+			sleep(1);
+		}
+	} else if (!strcmp(mode, "allocates")) {
+		for (i = 0; i < n; i++)
+			free(keep(malloc(100)));
 	} else if (!strcmp(mode, "jumps")) {
 		for (i = 0; i < n; i++)
 			jumps(buffer);
@@ -175,7 +319,8 @@ int main(int argc, char **argv)
 		prctl(PR_SET_NAME, "after");
 		burn(n);
 	} else {
-		fprintf(stderr, "work shares|calls|sleeps|threads|wakes|holds|jumps|renames N\n");
+		fprintf(stderr, "work shares|calls|sleeps|threads|wakes|holds|leaks|"
+			"leaks-each-second|exchanges|allocates|jumps|renames N\n");
 		return 2;
 	}
 	return 0;
