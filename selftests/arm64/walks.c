@@ -63,8 +63,6 @@ RANGE(untabled);
 RANGE(clocks);
 RANGE(call);
 RANGE(calls);
-RANGE(in_gap);
-RANGE(clones);
 RANGE(probed);
 RANGE(outer);
 RANGE(main);
@@ -80,8 +78,8 @@ struct part {
 static const struct part parts[] = {
 	PART_OF(leaf), PART_OF(record), PART_OF(dynamic), PART_OF(large), PART_OF(tiny),
 	PART_OF(often), PART_OF(only_ra), PART_OF(handler), PART_OF(spin), PART_OF(untabled),
-	PART_OF(clocks), PART_OF(call), PART_OF(calls), PART_OF(in_gap), PART_OF(clones),
-	PART_OF(probed), PART_OF(outer), PART_OF(main),
+	PART_OF(clocks), PART_OF(call), PART_OF(calls), PART_OF(probed), PART_OF(outer),
+	PART_OF(main),
 };
 
 /*
@@ -89,7 +87,6 @@ static const struct part parts[] = {
  * @wants: names of the frames of a sample that begins in the first one. A name may be
  *	left out at the beginning: a sample in a caller has to have the rest. "*" is any one.
  * @kernel: sample the kernel as well
- * @no_user: sample only the kernel
  * @probe: a uretprobe is on probed()
  * @switches: sample only the kernel, while the CPU switches to a process with another stack
  */
@@ -98,7 +95,6 @@ struct test {
 	long (*run)(long n);
 	const char *wants[MAX_FRAMES];
 	bool kernel;
-	bool no_user;
 	bool probe;
 	bool switches;
 };
@@ -232,38 +228,6 @@ long PART(calls) calls(long n)
 	return n;
 }
 
-/*
- * Make a process, which ends at once. As in a C library, the table ends in front of the system
- * call. What is behind it has no frame record.
- */
-long in_gap(void *stack);
-asm(".pushsection part_in_gap, \"ax\", %progbits\n"
-	".type in_gap, %function\n"
-	"in_gap:\n"
-	".cfi_startproc\n"
-	"str x30, [sp, #-16]!\n"
-	".cfi_def_cfa_offset 16\n"
-	".cfi_offset 30, -16\n"
-	"mov x1, x0\n"
-	"mov x0, #0x4111\n"		/* CLONE_VFORK | CLONE_VM | SIGCHLD */
-	"mov x8, #220\n"		/* clone */
-	".cfi_endproc\n"
-	"svc #0\n"
-	"cbz x0, 1f\n"
-	"ldr x30, [sp], #16\n"
-	"ret\n"
-	"1: mov x8, #93\n"		/* exit */
-	"svc #0\n"
-	".size in_gap, . - in_gap\n"
-	".popsection\n");
-
-long PART(clones) clones(long n)
-{
-	char stack[256] __attribute__((aligned(16)));
-
-	return in_gap(stack + sizeof(stack)) + n;
-}
-
 /* Another process on this CPU, whose stack has no return address where that of calls() has one */
 static int start_other(void)
 {
@@ -315,7 +279,6 @@ static const struct test tests[] = {
 	} },
 	{ "vdso", clocks, { "vdso", "clocks", "outer", "main" } },
 	{ "system_calls", calls, { "call", "calls", "outer", "main" }, .kernel = true },
-	{ "clone", clones, { "in_gap", "clones", "outer", "main" }, .kernel = true, .no_user = true },
 	{ "uretprobe", probed, { "leaf", "probed", "outer", "main" }, .probe = true },
 	{ "switches", calls, { "call", "calls", "outer", "main" }, .kernel = true, .switches = true },
 };
@@ -449,7 +412,7 @@ static int open_cycles(const struct test *test)
 		.type = PERF_TYPE_HARDWARE,
 		.config = PERF_COUNT_HW_CPU_CYCLES,
 		.sample_period = test->switches ? SWITCH_PERIOD : PERIOD,
-		.exclude_user = test->switches || test->no_user,
+		.exclude_user = test->switches,
 		.exclude_kernel = !test->kernel,
 		.exclude_hv = 1,
 	};
@@ -670,8 +633,6 @@ int main(int argc, char **argv)
 	}
 	/* A deferred walk is never made between two tasks. */
 	nr -= defer && tests[nr - 1].switches;
-	/* Those of in_gap() are not waited for. */
-	signal(SIGCHLD, SIG_IGN);
 	set_sysctl(argc > 1 ? argv[1] : "1");
 	printf("KTAP version 1\n1..%u\n", nr);
 	for (i = 0; i < nr; i++) {

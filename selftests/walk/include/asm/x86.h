@@ -32,8 +32,6 @@ struct rt_sigframe {
 /* Not in an interrupt or NMI: the walk does not look where it has come from. */
 #define in_nmi()			(READ_ONCE(walk_preempt_count) & 0xf00000)
 #define get_irq_regs()			((struct pt_regs *)NULL)
-#define regs_return_value(regs)		((regs)->ax)
-enum { __NR_clone = 56, __NR_clone3 = 435 };
 #define nmi_uaccess_okay()		(READ_ONCE(walk_loaded_mm) == current->mm)
 extern int walk_preempt_count;
 extern struct mm_struct *walk_loaded_mm;
