@@ -29,7 +29,6 @@ static void forget(struct session *session, size_t kept)
 	session->records = (struct bytes){};
 	stacks_free(&session->stacks);
 	objects_free(&session->objects);
-	idmap_free(&session->cookies);
 	session->nr_unmatched = session->nr_without_stack = session->nr_without_object = 0;
 	session_init_stacks(session);
 	for (at = kept; at < old.size; at += rec->size) {

@@ -159,6 +159,9 @@ int session_read(struct session *session, struct output *output, int flags)
 		session->nr_read += count.events;
 	}
 	free(keys);
+	/* No row can come with the cookie of a stack that has come. */
+	if (take && !error)
+		idmap_free(&session->cookies);
 	return error;
 }
 
