@@ -46,6 +46,8 @@ def section(elf, wanted):
 
 def build_id(elf):
     """In hexadecimal digits, or None"""
+    if not elf.startswith(b'\x7fELF'):
+        return None
     _, note = section(elf, b'.note.gnu.build-id') or (0, b'')
     return note[16:].hex() or None
 

@@ -82,7 +82,7 @@ static void usage(FILE *out)
 	fprintf(out,
 		"Usage: stacks COMMAND [OPTIONS]\n"
 		"\n"
-		"Whole stacks of programs that have no frame pointers.\n"
+		"Complete stacks of programs that have no frame pointers.\n"
 		"\n"
 		"Commands:\n");
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
@@ -91,7 +91,7 @@ static void usage(FILE *out)
 		"\n"
 		"\"stacks COMMAND --help\" tells more; --version prints the version.\n"
 		"\n"
-		"Exit status: 0 good, 1 failed, 2 wrong arguments, 3 the kernel cannot do it.\n");
+		"Exit status: that of COMMAND, or 0 good, 1 failed, 2 wrong arguments, 3 the kernel cannot do it.\n");
 }
 
 int main(int argc, char **argv)

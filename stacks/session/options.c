@@ -136,7 +136,7 @@ static const struct {
 		TEXT(output.filter.dso) },
 	{ FILTERS, { "symbol", OPTION_KEEP_SYMBOL, "NAME", 0, "only stacks with this function, a pattern; with --dso, in that file" },
 		TEXT(output.filter.symbol) },
-	{ WRITES_FILES, { "output", 'o', "FILE", 0, "write to FILE (-: standard output), in the format of its suffix: .txt .folded .svg .json .pb.gz .stacks; may be repeated" } },
+	{ WRITES_FILES, { "output", 'o', "FILE", 0, "write to FILE (-: standard output), in the format of its suffix: .txt .folded .svg .firefox.json .json .pb.gz .stacks; may be repeated" } },
 	{ WRITES_FILES, { "format", 'f', "FORMAT", 0, "text (default), folded, svg (a flame graph), firefox, json, pprof or stacks (for stacks report)" } },
 	{ WRITES_FILES, { "inverted", 'I', NULL, 0, "flame graphs begin with the innermost frame" },
 		FLAG(output.inverted) },
