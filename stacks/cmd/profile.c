@@ -7,7 +7,6 @@
 #include "events.skel.h"
 #include "util/maps.h"
 
-#define NS_PER_S	1000000000ULL
 
 /* Lines of the terminal that are no functions, and how many there are where it is none */
 #define HEAD_LINES	5
@@ -110,18 +109,20 @@ static int record_intervals(struct session *session)
 	const char *directory = session->options->directory;
 	struct stat st;
 
-	if ((mkdir(directory, 0755) && errno != EEXIST) ||
-	    access(directory, W_OK | X_OK)) {
+	/* Whoever may write to the one above it could give its name to another one later. */
+	if ((mkdir(directory, 0755) && errno != EEXIST) || chdir(directory) ||
+	    access(".", W_OK | X_OK) || stat(".", &st)) {
 		p_err("%s: %s", directory, strerror(errno));
 		return EXIT_FAILED;
 	}
 	/* Names are known before: who may write to it could put a link there. */
-	if (stat(directory, &st) || !is_own(&st)) {
+	if (!is_own(&st)) {
 		p_err("%s: others can write to it", directory);
 		return EXIT_FAILED;
 	}
+	session->options->directory = ".";
 	session->ops.poll = on_record_poll;
-	return session_run(session) || next_interval(session, directory, true) ||
+	return session_run(session) || next_interval(session, ".", true) ||
 	       session->is_incomplete ? EXIT_FAILED : session->status;
 }
 

@@ -146,7 +146,7 @@ static bool read_block(struct hotspot *vm, const struct hotspot_heap *heap, __u6
 static bool each_of_heap(struct hotspot *vm, const struct hotspot_heap *heap,
 			 hotspot_blob_fn fn, void *arg)
 {
-	__u64 high = memory_u64(vm->pid, heap->high_at);
+	__u64 high = memory_u64(vm->pid, heap->high_at), block, last_end = 0;
 	size_t i, left = MAX_BLOCKS, segments = (high - heap->low) >> heap->log2_segment;
 	struct hotspot_blob blob;
 	__u8 *map;
@@ -159,11 +159,14 @@ static bool each_of_heap(struct hotspot *vm, const struct hotspot_heap *heap,
 		return false;
 	}
 	for (i = 0; i < segments && left; i++) {
-		if (map[i])
+		block = heap->low + ((__u64)i << heap->log2_segment);
+		if (map[i] || block < last_end)
 			continue;
 		left--;
-		if (read_block(vm, heap, heap->low + ((__u64)i << heap->log2_segment), high, &blob))
-			fn(arg, &blob);
+		if (!read_block(vm, heap, block, high, &blob))
+			continue;
+		last_end = blob.block_end;
+		fn(arg, &blob);
 	}
 	free(map);
 	return left;

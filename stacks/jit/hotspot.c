@@ -232,6 +232,7 @@ const char *hotspot_read_heaps(struct hotspot *vm)
 	if (f[FIELD_RELEASE] > 0)
 		memory_string(vm->pid, memory_u64(vm->pid, f[FIELD_RELEASE]), vm->release,
 			      sizeof(vm->release));
+	make_printable(vm->release);
 	return i ? NULL : "code heaps";
 }
 

@@ -113,15 +113,16 @@ static void add_continuation_entries(struct hotspot *vm, struct jit_text *text)
 static void extend_barriers(const struct hotspot *vm, const struct jit_text *text,
 			    struct jit_rows *rows)
 {
-	size_t i, k;
+	bool *is_barrier = xcalloc(text->size + 1, sizeof(*is_barrier));
+	size_t i;
 
-	for (i = 0; i < rows->nr && vm->entry_frame; i++) {
-		for (k = 0; k < text->nr_entries; k++) {
-			if (rows->rows[i].at > 1 && rows->rows[i].at == text->entries[k].at &&
-			    text->entries[k].state.fp_saved)
-				rows->rows[i].at--;
-		}
+	for (i = 0; i < text->nr_entries && vm->entry_frame; i++) {
+		if (text->entries[i].at > 1 && text->entries[i].at < text->size)
+			is_barrier[text->entries[i].at] |= text->entries[i].state.fp_saved;
 	}
+	for (i = 0; i < rows->nr; i++)
+		rows->rows[i].at -= is_barrier[rows->rows[i].at];
+	free(is_barrier);
 }
 
 /* One is jumped to, and makes room for a return address: push 0; push rbp */

@@ -6,6 +6,7 @@
 /* Limits for a process; OpenJDK's code cache has at most 2 GiB, and 240 MiB if nothing is said. */
 #define MAX_CODE	(4U << 20)	/* of a blob: the largest ones are stubs, of 1.2 MB */
 #define MAX_BLOBS	262144
+#define MAX_ALL		(256U << 20)	/* of all blobs: HotSpot's caches have 240 MiB by default */
 #define MAX_ROWS	(8U << 20)
 #define MAX_NAME	512
 /* Code may be written after its blob is there; later only calls and jumps in it change. */
@@ -222,7 +223,13 @@ struct scan {
 	struct jit_process *process;
 	struct jit_slot *slots;
 	size_t nr;
+	__u64 size;		/* of their code */
 };
+
+static bool is_full(const struct scan *scan)
+{
+	return scan->nr >= MAX_BLOBS || scan->size > MAX_ALL || scan->process->nr_rows > MAX_ROWS;
+}
 
 static void on_blob(void *arg, const struct hotspot_blob *blob)
 {
@@ -231,7 +238,8 @@ static void on_blob(void *arg, const struct hotspot_blob *blob)
 	struct jit_code *code, *old = NULL;
 	size_t i = find_slot(process, blob->block);
 
-	if (scan->nr >= MAX_BLOBS || process->nr_rows > MAX_ROWS)
+	scan->size += blob->end - blob->start;
+	if (is_full(scan))
 		return;
 	if (i < process->nr && process->slots[i].block == blob->block)
 		old = process->slots[i].code;
@@ -261,7 +269,7 @@ bool jit_process_scan(struct jit_process *process)
 	sort(process->slots, process->nr, compare_keys);
 	if (!good)
 		process->why = "its code heaps cannot be read";
-	else if (process->nr >= MAX_BLOBS || process->nr_rows > MAX_ROWS)
+	else if (is_full(&scan))
 		process->why = "it has too much code";
 	return !process->why;
 }

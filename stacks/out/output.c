@@ -89,6 +89,8 @@ void output_add_name_losses(struct output *output)
 		    output->symbolizer.refused.nr);
 	output_loss(output, "files were changed since: their functions have no names",
 		    output->symbolizer.nr_changed);
+	output_loss(output, "files of others: all their symbols need too much memory",
+		    output->symbolizer.nr_large);
 }
 
 static void add_frame(struct output_frames *frames, const char *name, enum output_kind kind)

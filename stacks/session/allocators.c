@@ -70,7 +70,9 @@ static int attach_file(struct session *session, const struct elf_file *file, con
 		p_err("cannot probe the allocator of %s: %s", name, strerror(errno));
 		return -EINVAL;
 	}
-	fprintf(stderr, "Probing %zu functions of %s\n", opts.cnt, name);
+	snprintf(path, sizeof(path), "%s", name);
+	make_printable(path);
+	fprintf(stderr, "Probing %zu functions of %s\n", opts.cnt, path);
 	*xpush(session->allocators.links, session->allocators.nr) = link;
 	return 0;
 }

@@ -151,6 +151,7 @@ const volatile struct event_filter filter;
 
 /* A command is measured from its exec on: false until then. */
 bool enabled = true;
+const volatile bool waits_for_exec;	/* of the command */
 
 __u64 nr_errors[MAX_ERRNO + 1];
 __u64 nr_not_followed;		/* new tasks that there was no memory for */
@@ -250,7 +251,7 @@ int on_exec(void *ctx)
 		.tgid = bpf_get_current_pid_tgid() >> 32,
 	};
 
-	if (!all_tasks && bpf_map_lookup_elem(&wanted, &record.tgid))
+	if (waits_for_exec && bpf_map_lookup_elem(&wanted, &record.tgid))
 		enabled = true;
 	if (is_wanted())
 		bpf_ringbuf_output(&records, &record, sizeof(record), 0);

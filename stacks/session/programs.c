@@ -11,6 +11,7 @@ static void set_variables(const struct session *session, struct events_bpf *skel
 
 	skel->rodata->all_tasks = !session->nr_targets;
 	skel->rodata->own_tgid = getpid();
+	skel->rodata->waits_for_exec = options->command;
 	skel->rodata->has_cgroup = options->cgroup;
 	skel->rodata->filter = options->filter;
 	skel->rodata->wanted_stacks = (options->user_only ? 0 : BPF_STACK_KERNEL) |
@@ -66,8 +67,7 @@ int programs_load(struct session *session)
 	}
 	set_variables(session, skel);
 	bpf_map__set_max_entries(skel->maps.records, options->buffer << 20);
-	if (options->what != CMD_SNOOP)
-		bpf_map__set_max_entries(skel->maps.counts, options->rows);
+	bpf_map__set_max_entries(skel->maps.counts, options->rows);
 	bpf_map__set_max_entries(skel->maps.blocks, options->blocks);
 	probes_set_autoload(&options->probes, skel);
 	bpf_program__set_autoload(skel->progs.on_fork, session->nr_targets);

@@ -133,32 +133,43 @@ static bool is_known(const struct session *session, const struct count_key *key)
 	return !key->user || stacks_find(stacks, key->user);
 }
 
+struct row {
+	struct count_key key;
+	struct count count;
+};
+
 /* Rows whose stacks are still in the ring, or pending, are not taken: they are the next time. */
 int session_read(struct session *session, struct output *output, int flags)
 {
 	bool take = flags & READ_TAKE;
 	int fd = bpf_map__fd(session->skel->maps.counts), error;
-	struct count_key key, *last = NULL, *keys = NULL;
-	size_t i, nr = 0;
-	struct count count;
+	size_t i, nr = 0, nr_read = 0;
+	struct count_key *last = NULL;
+	struct row row, *rows = NULL;
 
-	while (!bpf_map_get_next_key(fd, last, &key)) {
-		*xpush(keys, nr) = key;
-		last = &key;
+	while (!bpf_map_get_next_key(fd, last, &row.key)) {
+		*xpush(rows, nr) = row;
+		last = &row.key;
 	}
 	error = errno == ENOENT ? 0 : -errno;
 	for (i = 0; i < nr && !error; i++) {
-		if (take && !(flags & READ_ALL) && !is_known(session, &keys[i]))
+		row = rows[i];
+		if (take && !(flags & READ_ALL) && !is_known(session, &row.key))
 			continue;
-		if (take ? bpf_map_lookup_and_delete_elem(fd, &keys[i], &count) :
-			   bpf_map_lookup_elem(fd, &keys[i], &count)) {
+		if (take ? bpf_map_lookup_and_delete_elem(fd, &row.key, &row.count) :
+			   bpf_map_lookup_elem(fd, &row.key, &row.count))
 			error = -errno;
-			break;
-		}
-		add_row(session, output, &keys[i], &count);
-		session->nr_read += count.events;
+		else
+			rows[nr_read++] = row;
 	}
-	free(keys);
+	/* What was counted after the last look at the ring has its stacks there by now. */
+	if (flags & READ_ALL)
+		error = error ?: session_take_records(session, now_ns() + NS_PER_S);
+	for (i = 0; i < nr_read; i++) {
+		add_row(session, output, &rows[i].key, &rows[i].count);
+		session->nr_read += rows[i].count.events;
+	}
+	free(rows);
 	/* No row can come with the cookie of a stack that has come. */
 	if (take && !error)
 		idmap_free(&session->cookies);

@@ -7,6 +7,8 @@
 
 #include "session/options.h"
 
+#define NS_PER_S	1000000000ULL
+
 /* The process that is measured */
 struct target {
 	pid_t pid;

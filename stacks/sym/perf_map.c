@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include "sym/symbolizer.h"
+#include "util/maps.h"
 
 /* What a process and what all may have us read, in bytes; the largest known maps have 50 MB. */
 #define MAX_SIZE	(256 << 20)
@@ -100,7 +101,7 @@ static bool may_name(int fd, __u32 uid)
 	struct stat st;
 
 	return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= MAX_SIZE &&
-	       (!st.st_uid || st.st_uid == geteuid() || st.st_uid == uid);
+	       (st.st_uid == uid || is_own(&st));
 }
 
 static bool add_line(struct perf_map *map, char *line)

@@ -12,7 +12,7 @@ static size_t hash_location(long key, void *ctx)
 	const struct location *location = (const void *)key;
 	__u64 words[] = { location->object, location->tgid, location->addr };
 
-	return hash_bytes(words, sizeof(words));
+	return hash_secretly(words, sizeof(words));
 }
 
 /* Of the address that is looked up. The result may be of another kind. */
@@ -106,6 +106,8 @@ static struct symbols *symbols_of(struct symbolizer *symbolizer, __u32 index)
 		symbolizer->nr_changed++;
 	else if (!object->tried)
 		object->symbols = symbols_open(object);
+	if (!object->tried && object->symbols)
+		symbolizer->nr_large += symbols_is_large(object->symbols);
 	if (!object->tried && object->symbols && symbolizer->finds_lines)
 		symbolizer->nr_plain += !symbols_has_lines(object->symbols);
 	object->tried = true;

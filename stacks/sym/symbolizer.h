@@ -94,6 +94,7 @@ struct symbolizer {
 	__u64 nr_bad_lines;		/* of perf maps */
 	__u64 nr_plain;			/* files of which only symbols were read */
 	__u64 nr_changed;		/* files that have no names, as they were written to */
+	__u64 nr_large;			/* and as they need too much memory */
 	struct idmap refused;		/* processes whose perf map was refused; no indices */
 	struct idmap maps;		/* tgid: perf map, or NULL */
 	size_t maps_size;

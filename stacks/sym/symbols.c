@@ -10,7 +10,7 @@
 /* An address space of its own for each file */
 #define NOWHERE_END	0x800000000000ULL
 
-/* The part of the memory that debug information in the files themselves may take */
+/* The part of the memory that debug information, and that symbols of files of others may take */
 #define MEMORY_PART	4
 
 struct symbols {
@@ -22,6 +22,7 @@ struct symbols {
 	struct symbol_table table;
 	bool is_read;		/* @table */
 	bool has_lines;		/* debug information may be read */
+	bool is_large;		/* nothing is read of it */
 	struct functions functions;
 	struct lines lines;
 };
@@ -153,20 +154,41 @@ static Dwfl_Module *report(struct symbols *symbols, const struct object *object,
 	return module;
 }
 
+static bool take_memory(__u64 *used, __u64 size)
+{
+	if (*used + size > (__u64)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / MEMORY_PART)
+		return false;
+	*used += size;
+	return true;
+}
+
 /* libdw reads all debug information of a file at once. */
 static bool has_room(const struct elf_file *file)
 {
-	static off_t used;
+	static __u64 used;
 	GElf_Shdr section;
 	struct stat st;
 
 	if (!file || !elf_section(file->elf, ".debug_info", &section))
 		return true;
-	if (fstat(file->fd, &st) ||
-	    used + st.st_size > sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / MEMORY_PART)
-		return false;
-	used += st.st_size;
-	return true;
+	return !fstat(file->fd, &st) && take_memory(&used, st.st_size);
+}
+
+/* What is read of a file of others stays in memory, and each user can make any number of them. */
+static bool has_room_for_symbols(const struct elf_file *file)
+{
+	static __u64 used;
+	GElf_Shdr section;
+	Elf_Scn *scn = NULL;
+	__u64 size = 0;
+
+	while ((scn = elf_nextscn(file->elf, scn)) && gelf_getshdr(scn, &section)) {
+		if (section.sh_type == SHT_SYMTAB || section.sh_type == SHT_DYNSYM ||
+		    section.sh_type == SHT_STRTAB)
+			size += section.sh_size;
+	}
+	return take_memory(&used, size) && (!elf_section(file->elf, ".eh_frame", &section) ||
+					    take_memory(&used, section.sh_size));
 }
 
 struct symbols *symbols_open(const struct object *object)
@@ -182,6 +204,7 @@ struct symbols *symbols_open(const struct object *object)
 	/* It could be made to crash libdwfl, or to keep it busy: only symbols are read. */
 	if (file && file_is_foreign(file->fd)) {
 		symbols->elf = file->elf;
+		symbols->is_large = !has_room_for_symbols(file);
 		return symbols;
 	}
 	symbols->dwfl = dwfl_begin(&callbacks);
@@ -230,7 +253,7 @@ void symbols_find(struct symbols *symbols, __u64 offset, struct symbol_found *fo
 	bool is_known;
 
 	*found = (struct symbol_found){ .start = offset };
-	if (!find_address(symbols, offset, &segment, &address))
+	if (symbols->is_large || !find_address(symbols, offset, &segment, &address))
 		return;
 	if (!symbols->is_read)
 		symbol_table_read(&symbols->table, symbols->module, symbols->elf, symbols->bias);
@@ -250,6 +273,11 @@ void symbols_find(struct symbols *symbols, __u64 offset, struct symbol_found *fo
 bool symbols_has_lines(const struct symbols *symbols)
 {
 	return symbols->has_lines;
+}
+
+bool symbols_is_large(const struct symbols *symbols)
+{
+	return symbols->is_large;
 }
 
 size_t symbols_lines(struct symbols *symbols, __u64 offset, struct source *sources)

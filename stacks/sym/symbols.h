@@ -55,6 +55,8 @@ void symbols_find(struct symbols *symbols, __u64 offset, struct symbol_found *fo
 
 /* May debug information be read? Not that of others, nor more than fits into memory. */
 bool symbols_has_lines(const struct symbols *symbols);
+/* Are there no names, as those of files of others have taken the memory that they may? */
+bool symbols_is_large(const struct symbols *symbols);
 
 /* See lines_find(). There are none of other users' files: libdw could be made to crash. */
 size_t symbols_lines(struct symbols *symbols, __u64 offset, struct source *sources);

@@ -72,13 +72,22 @@ static void measure(void)
 	}
 }
 
-/* What the ring has once the next period has begun */
+/*
+ * What the ring has once the next period has begun. One of these stacks comes when its row was read:
+ * that is the second call of the period.
+ */
 int __wrap_session_take_records(struct session *session, __u64 until)
 {
+	static unsigned int nr_calls;
 	unsigned int i;
 
+	if (nr_calls++ % 2) {
+		send(id_of(period, PER_PERIOD - 1), 0);
+		return 0;
+	}
 	for (i = SAME + NEW; i < PER_PERIOD; i++) {
-		send(id_of(period, i), 0);
+		if (i < PER_PERIOD - 1)
+			send(id_of(period, i), 0);
 		count(id_of(period, i), false);
 	}
 	return 0;
