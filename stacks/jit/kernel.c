@@ -107,7 +107,7 @@ static int run(const struct bpf_program *program, struct jit_request *request)
 	return bpf_prog_test_run_opts(bpf_program__fd(program), &opts) ?: request->error;
 }
 
-/* The kernel does not wait for a process that changes its mappings, which it may do for ever. */
+/* The kernel does not wait for a process that executes a program. */
 int jit_kernel_add(struct jit_kernel *kernel, const struct jit_area *range)
 {
 	struct jit_request request = request_of(range);
