@@ -6,6 +6,9 @@ set -o pipefail
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck disable=SC2034 # of who sources this
 SYSCTL=/proc/sys/kernel/unwind_user_callchain
+# Of perf, and the program of the series. An emulated x86-64 has no PMU, an emulated arm64 takes its time.
+EVENT=cpu-clock FREQUENCY=499 STACKS=$OUT/stacks/stacks
+[ "$(uname -m)" = x86_64 ] || EVENT=cycles FREQUENCY=99 STACKS=$OUT/arm64-stacks/stacks
 AS_USER='setpriv --reuid 65534 --regid 65534 --clear-groups'
 
 perf() { LD_LIBRARY_PATH=$BIN "$BIN/perf" "$@"; }
@@ -92,7 +95,7 @@ stacks_of() {
 	perf | perf-defer | perf-dwarf)
 		[ "$1" != perf-defer ] || kind=fp,defer
 		[ "$1" != perf-dwarf ] || kind=dwarf
-		perf record -q --no-bpf-event -e cpu-clock -F 499 --call-graph "$kind" -p "$2" -o perf.data -- \
+		perf record -q --no-bpf-event -e "$EVENT" -F "$FREQUENCY" --call-graph "$kind" -p "$2" -o perf.data -- \
 			sleep "$SECONDS_EACH" >client.log 2>&1 &&
 			perf script --max-stack 1024 -i perf.data -F ip 2>>client.log
 		;;
@@ -132,7 +135,7 @@ stacks_of() {
 	bcc-offcputime) offcputime-bpfcc -U -f -p "$2" "$SECONDS_EACH" 2>client.log ;;
 	bcc-stackcount) stackcount-bpfcc -U -p "$2" -D "$SECONDS_EACH" c:malloc 2>client.log ;;
 	stacks)
-		"$OUT/stacks/stacks" profile --no-inline -F 499 -p "$2" -d "$SECONDS_EACH" -o stacks.json 2>client.log && cat stacks.json
+		"$STACKS" profile --no-inline -F "$FREQUENCY" -p "$2" -d "$SECONDS_EACH" -o stacks.json 2>client.log && cat stacks.json
 		;;
 	# Each stack once, of those from which memory was allocated that is not freed
 	memleak)

@@ -23,12 +23,15 @@ import struct
 import sys
 
 AT_ENTRY = 9
-MAX_START = 64  # bytes of a _start, as musl's, which has no hlt
-ENDS = (b'\xf4', b'\x48\x89\xc7\xb8\x3c\0\0\0\x0f\x05')
+MAX_START = 96  # bytes of a _start, as musl's, which has no hlt
+ARM64 = os.uname().machine == 'aarch64'
 # glibc's makecontext() makes stacks that return to the first instruction of __start_context.
-START_CONTEXT = b'\x48\x89\xdc\x48\x8b\x3c\x24\x48\x85\xff'
-SIGRETURN = b'\x48\xc7\xc0\x0f\0\0\0\x0f\x05'
-CALL = re.compile(rb'(\xe8....|\xff([\x10-\x13\x16\x17\xd0-\xd7]|\x14.|\x14.....|\x15....|'
+START_CONTEXT = None if ARM64 else b'\x48\x89\xdc\x48\x8b\x3c\x24\x48\x85\xff'
+ENDS = b'\xa8\x0b\x80\xd2\x01\0\0\xd4' if ARM64 else (b'\xf4', b'\x48\x89\xc7\xb8\x3c\0\0\0\x0f\x05')
+SIGRETURN = b'\x68\x11\x80\xd2\x01\0\0\xd4' if ARM64 else b'\x48\xc7\xc0\x0f\0\0\0\x0f\x05'
+# BL, BLR and BLRA* of arm64
+CALL = re.compile(rb'(...[\x94-\x97]|..\x3f[\xd6\xd7])\Z' if ARM64 else
+                  rb'(\xe8....|\xff([\x10-\x13\x16\x17\xd0-\xd7]|\x14.|\x14.....|\x15....|'
                   rb'[\x50-\x53\x55-\x57].|\x54..|[\x90-\x93\x95-\x97]....|\x94.....))\Z', re.S)
 GO_ROOTS = re.compile(r'runtime\.(goexit|mstart[01]?|mcall|morestack|rt0_go)|_rt0_.*')
 
@@ -158,6 +161,8 @@ def main():
         ips = [ip for ip in ips if ip is not None and ip < 1 << 63]
         if not ips:
             continue
+        if ARM64:  # perf adds the caller of a leaf function, less one, whether or not the kernel has it
+            ips = [ip for ip, after in zip(ips, ips[1:] + [0]) if ip + 1 != after]
         if sys.argv[3:] == ['calls']:
             ips[1:] = [ip + 1 for ip in ips[1:]]
         is_whole, is_bogus = judge.stack(ips)
