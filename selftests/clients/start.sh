@@ -112,10 +112,7 @@ start() {
 	python3) exec python3 "$HERE/work.py" ;;
 	perl) exec perl -e "$perl_work" ;;
 	sqlite3) exec sqlite3 :memory: "$endless" ;;
-	cc1)
-		file=(/usr/libexec/gcc/*/*/cc1)
-		exec "${file[0]}" -quiet -O2 work.c -o /dev/null
-		;;
+	cc1) exec "$(compgen -G '/usr/libexec/gcc/*/*/cc1' | head -n 1)" -quiet -O2 work.c -o /dev/null ;;
 	clang) exec clang -O2 -c work.c -o /dev/null ;;
 	rustc) exec rustc -O --crate-type lib work.rs -o /dev/null ;;
 	goawk)

@@ -162,7 +162,7 @@ def main():
         if not ips:
             continue
         if ARM64:  # perf adds the caller of a leaf function, less one, whether or not the kernel has it
-            ips = [ip for ip, after in zip(ips, ips[1:] + [0]) if ip + 1 != after]
+            ips = [(ip + 1) & ~3 for ip, after in zip(ips, ips[1:] + [0]) if ip + 1 != after]
         if sys.argv[3:] == ['calls']:
             ips[1:] = [ip + 1 for ip in ips[1:]]
         is_whole, is_bogus = judge.stack(ips)
